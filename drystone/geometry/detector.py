@@ -35,7 +35,7 @@ class Detector:
     it changes the time taken and nothing else. names (nb,): of bodies, for messages.
 
     scan: all that the compiled stage ``kernels.detect.detect`` needs. Who calls the stage asks
-    ``help`` when it returns a code, and calls it again.
+    ``serve`` when it returns a code, and calls it again.
     """
 
     scan: Packed
@@ -76,11 +76,11 @@ class Detector:
         x, R, margin = self._checked(x, R, margin)
         self.scan.stage = stage.BOXES
         while code := stage.detect(self.scan, x, R, margin):
-            self.help(code)
+            self.serve(code)
         return self._out.contacts(int(self.scan.n_contacts))
 
-    def help(self, code: int) -> None:
-        """See to what ``detect`` asked for with this code; `scan` holds longer arrays if need be.
+    def serve(self, code: int) -> None:
+        """Serve the request of ``detect`` with this code; `scan` then has longer arrays if need be.
 
         Raises if it cannot be helped: a pose that is not finite, a pair without a kernel.
         """

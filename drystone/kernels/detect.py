@@ -2,8 +2,8 @@
 
 Boxes -> pairs of boxes that overlap -> geoms near half-spaces -> rules -> caches -> one kernel
 for each pair of kinds, called by address. Where something is missing (room, a kernel that is not
-loaded, candidates that must be found anew) ``detect`` returns a code; the caller has
-``Detector.help`` serve the request and calls again with the same poses: it resumes there.
+loaded, candidates that must be found anew) ``detect`` returns a code; the caller lets
+``Detector.serve`` serve the request and calls again with the same poses: it resumes there.
 """
 
 import math
@@ -28,7 +28,7 @@ def detect(scan, x, R, margin):
 
     x (ng, dim), R (ng, dim, dim): poses of the geoms; margin (ng,) [m]. Ordered by pair of kinds,
     then by geoms (a, b), then as the pair's kernel orders them.
-    -> DONE, or a code that ``Detector.help`` sees to before the call is repeated.
+    -> DONE, or a code that ``Detector.serve`` serves before the call is repeated.
     """
     lower, upper = scan.lower, scan.upper
     if scan.stage == BOXES:

@@ -144,7 +144,7 @@ def test_a_compiled_loop_goes_on_where_it_stopped(doubles):
     at = address(stage.detect, detector.scan, xs[0], R, margin)
     while code := many(at, detector.scan, xs, R, margin, sizes[1], sizes):
         codes.add(code)
-        detector.help(code)
+        detector.serve(code)
     assert sizes[0] == sum(expected)
     assert codes >= {stage.BROAD, stage.NO_KERNEL, stage.ROOM_CONTACTS, stage.ROOM_PAIRS}
     same_state(detector, plain)

@@ -61,7 +61,7 @@ def _rolls(feature, bits, other):
 
 
 @kernel
-def _set(feature, size, flat, E, D):
+def _set(size, flat, E, D):
     """E, D (k,) of a face or of a fixed point; k is 3 in space and 1 in the plane."""
     for k in range(E.size):
         E[k] = D[k] = 0.0
@@ -100,8 +100,8 @@ def resolve(dim, gap, size, feature, bits, E, D, flag):
         elif a + b >= dim - 1:
             flag[i] |= NOT_EXTREMAL
         on_b = at_b or not at_a
-        feature[i, 0] = _set(feature[i, 0], size[i], not on_b, E[i, 0], D[i, 0])
-        feature[i, 1] = _set(feature[i, 1], size[i], on_b, E[i, 1], D[i, 1])
+        feature[i, 0] = _set(size[i], not on_b, E[i, 0], D[i, 0])
+        feature[i, 1] = _set(size[i], on_b, E[i, 1], D[i, 1])
 
 
 # ---- Rates of the normal and of the points.
@@ -124,7 +124,7 @@ def _dot(a, b):
 
 
 @kernel
-def _turning(F, C, L, E, D, u, w, M, y, out, order):
+def _turning(C, L, E, D, u, w, M, y, out, order):
     """n' and s_A/L in tangent coordinates into out (4,); u (2,) = slip/L, w (2, 2) = omega x n."""
     for k in range(2):
         for j in range(2):
@@ -159,7 +159,7 @@ def rates_spatial(body, position, velocity, point, gap, size, frame, E, D, out):
             w[s, 0], w[s, 1] = _dot(omega, F[2]), -_dot(omega, F[1])
         for k in range(2):
             u[k] = (_dot(F[1 + k], v[0]) - _dot(F[1 + k], v[1])) / L
-        rcond[i], left = _turning(F, C, L, E[i], D[i], u, w, M, y, turn, order)
+        rcond[i], left = _turning(C, L, E[i], D[i], u, w, M, y, turn, order)
         scale = abs(u[0]) + abs(u[1])
         for s in range(2):
             scale += abs(w[s, 0]) + abs(w[s, 1])

@@ -209,8 +209,7 @@ def contact_ellipse_ellipse(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCont
         _load_pair(numbers, first, x, R, a, b, pair)
         warm = cache[k, 0] != 0.0
         if warm:
-            nx = cache[k, 1] * cache[k, 3] - cache[k, 2] * cache[k, 4]
-            ny = cache[k, 1] * cache[k, 4] + cache[k, 2] * cache[k, 3]
+            nx, ny = _turned_on(cache, k)
         else:
             nx, ny = line_of_centres(pair)
         g, _, _ = separation(pair, nx, ny)
@@ -237,6 +236,15 @@ def contact_ellipse_ellipse(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCont
         point[count, 0], point[count, 1] = x[a, 0] + ax - 0.5 * g * nx, x[a, 1] + ay - 0.5 * g * ny
         count += 1
     return count
+
+
+@kernel
+def _turned_on(cache, k):
+    """The cached normal, turned by as much again as in the last step."""
+    return (
+        cache[k, 1] * cache[k, 3] - cache[k, 2] * cache[k, 4],
+        cache[k, 1] * cache[k, 4] + cache[k, 2] * cache[k, 3],
+    )
 
 
 @kernel
@@ -452,8 +460,7 @@ def _load_frame(numbers, first, x, R, a, b, frame):
 @kernel
 def _predict(cache, k, frame, guess):
     """guess (3,): the cached normal turned on, in the axes of A; whether there is one."""
-    x = cache[k, 1] * cache[k, 3] - cache[k, 2] * cache[k, 4]
-    y = cache[k, 1] * cache[k, 4] + cache[k, 2] * cache[k, 3]
+    x, y = _turned_on(cache, k)
     guess[0], guess[1] = frame[8] * x + frame[9] * y, frame[8] * y - frame[9] * x
     guess[2] = 1.0 if cache[k, 0] != 0.0 else 0.0
 

@@ -28,6 +28,7 @@ from drystone.kernels.spatial.polyhedra_region import (
     carry,
     facing,
     feature,
+    move,
     region,
 )
 from drystone.kernels.spatial.polyhedra_shape import (
@@ -176,7 +177,7 @@ def between_edges(numbers, ints, at, w):
 def between_points(numbers, at, w):
     """The line between two vertices, or a vertex and an edge: normal, PA, PB and their distance G.
 
-    An edge whose end is nearest becomes that vertex. Nearer than TOL they define no normal.
+    An edge whose end is nearest becomes that vertex. Nearer than SAME_LENGTH they define no normal.
     """
     edge, slack = -1, BEYOND_END * w[EXTENT]
     for k in range(2):
@@ -255,9 +256,7 @@ def single(numbers, ints, at, w, poly, label):
     name, made = feature(form, a0, a1, b0, b1), 0
     for i in range(at[MADE]):
         if label[IDS, i] != name:
-            label[IDS, made] = label[IDS, i]
-            for c in range(4):
-                poly[SPOT + c, made] = poly[SPOT + c, i]
+            move(poly, label, i, made)
             made += 1
     for c in range(3):
         poly[SPOT + c, made] = 0.5 * (w[PA + c] + w[PB + c])
@@ -450,7 +449,7 @@ def near_distance(numbers, at, w):
 
 
 @stage
-def extents(numbers, ints, at, w):
+def extents(numbers, at, w):
     """Lengths of the pair: the smaller body's extent, and what counts as equal."""
     small, large = math.inf, 0.0
     for k in range(2):
@@ -549,7 +548,8 @@ def list_edges(numbers, ints, at, w, k, reach, edges):
 
 @stage
 def best_edges(numbers, ints, at, w, reach, bar, edges):
-    """Pair of edges with the greatest separation above `bar`: w[FOUND:] = s, edge of A, edge of B.
+    """Pair of edges with the greatest separation above `bar`, into w[BEST_EDGES:]: s, edge of A,
+    edge of B.
 
     The arcs of an edge pair cross if each edge's vector parts the other's normals, and those of
     A and the opposite of B are on the same side. An edge whose arc ends on the other's but for
@@ -630,7 +630,7 @@ def list_vertices(numbers, at, w, k, reach, points):
 @stage
 def believe(numbers, ints, at, w, a0, a1, b0, b1):
     """If the bodies are as far apart along the line between the features as these are, and that is
-    the most so far, they go to w[CLOSE:]."""
+    the most so far, they go to w[BEST_VERTICES:]."""
     w[KIND] = POINTS
     w[FIRST], w[FIRST + 1], w[FIRST + 2], w[FIRST + 3] = a0, a1, b0, b1
     if between_points(numbers, at, w):
@@ -643,8 +643,8 @@ def believe(numbers, ints, at, w, a0, a1, b0, b1):
 
 @stage
 def nearest_vertices(numbers, ints, at, w, bar, points):
-    """Vertices, or a vertex and an edge, with the greatest separation above `bar`: w[CLOSE:] = s,
-    two of A, two of B (equal: one vertex); w[CLOSE + 1] = -1 if there are none.
+    """Vertices, or a vertex and an edge, with the greatest separation above `bar`, into
+    w[BEST_VERTICES:]: s, two of A, two of B (equal: one vertex); -1 behind s if there are none.
 
     With n the best face's normal, the nearest points lie behind the supporting planes by no more,
     together, than any known distance exceeds the separation s along n.
@@ -850,7 +850,7 @@ def propose(numbers, ints, at, w, edges, verdict, stats):
     supports, so the greatest is the answer in the end, proved or not.
     """
     if w[SAME_LENGTH] == 0.0:
-        extents(numbers, ints, at, w)
+        extents(numbers, at, w)
     while True:
         near, stage = at[NEARBY] == 1, at[STAGE]
         if stage == CACHED:

@@ -263,6 +263,19 @@ def cut(poly, label, count, i, ex, ey, tol):
 
 
 @stage
+def made_by(label, k, count, na, nb):
+    """What makes vertex k of the overlap: its kind, the ends of A's side and those of B's edge; of
+    a vertex, itself twice."""
+    before, after = label[0, k - 1 if k > 0 else count - 1], label[0, k]
+    if before >= 0 and after >= 0:
+        return VERTEX_B, 0, 0, after, after
+    if before < 0 and after < 0:
+        return VERTEX_A, -1 - before, -1 - before, 0, 0
+    i, j = -1 - min(before, after), max(before, after)
+    return EDGES_CROSS, i, i + 1 if i + 1 < na else 0, j, j + 1 if j + 1 < nb else 0
+
+
+@stage
 def region(numbers, ints, at, w, poly, label):
     """Contacts between the two faces in `at`, into poly and label; returns how many.
 
@@ -279,18 +292,11 @@ def region(numbers, ints, at, w, poly, label):
         x, y = poly[PX, k], poly[PY, k]
         ha = w[HEIGHTS] + w[HEIGHTS + 1] * x + w[HEIGHTS + 2] * y
         hb = w[HEIGHTS + 3] + w[HEIGHTS + 4] * x + w[HEIGHTS + 5] * y
-        before, after = label[0, k - 1 if k > 0 else count - 1], label[0, k]
-        i, j, kind = -1 - min(before, after), max(before, after), EDGES_CROSS
-        if before >= 0 and after >= 0:
-            i, j, kind = 0, after, VERTEX_B
-            hb = poly[BH, j]
-        elif before < 0 and after < 0:
-            i, j, kind = -1 - before, 0, VERTEX_A
+        kind, i, i1, j, j1 = made_by(label, k, count, na, nb)
+        if kind == VERTEX_A:
             ha = poly[AH, i]
-        i1, j1 = i, j
-        if kind == EDGES_CROSS:
-            i1 = i + 1 if i + 1 < na else 0
-            j1 = j + 1 if j + 1 < nb else 0
+        elif kind == VERTEX_B:
+            hb = poly[BH, j]
         gap, h = max(ha - hb, w[S]), 0.5 * (ha + hb)
         w[G] = min(w[G], gap)
         for c in range(3):
@@ -306,6 +312,24 @@ def region(numbers, ints, at, w, poly, label):
 
 
 @stage
+def move(poly, label, i, j):
+    """Put contact i at place j."""
+    label[IDS, j] = label[IDS, i]
+    for c in range(4):
+        poly[SPOT + c, j] = poly[SPOT + c, i]
+
+
+@stage
+def together(w, poly, i, j):
+    """Whether contacts i and j are at one spot, with the same gap."""
+    d = 0.0
+    for c in range(3):
+        d += abs(poly[SPOT + c, i] - poly[SPOT + c, j])
+    same = abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[SAME_LENGTH]
+    return same and d <= SAME_SPOT * w[EXTENT]
+
+
+@stage
 def merged(w, poly, label, i, last):
     """Whether contact i is one with the one before (the last: or the first), so that it can go.
 
@@ -314,17 +338,9 @@ def merged(w, poly, label, i, last):
     """
     for k in range(2 if last else 1):
         j = (i - 1) * (1 - k)
-        d = 0.0
-        for c in range(3):
-            d += abs(poly[SPOT + c, i] - poly[SPOT + c, j])
-        if (
-            d <= SAME_SPOT * w[EXTENT]
-            and abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[SAME_LENGTH]
-        ):
+        if together(w, poly, i, j):
             if label[IDS, i] >> 60 < label[IDS, j] >> 60:
-                label[IDS, j] = label[IDS, i]
-                for c in range(4):
-                    poly[SPOT + c, j] = poly[SPOT + c, i]
+                move(poly, label, i, j)
             return True
     return False
 
@@ -371,7 +387,7 @@ def list_faces(numbers, ints, at, w, label, k):
 
 @stage
 def level(numbers, ints, at, w, k, f):
-    """Whether face f of body k lies within FLAT of the highest vertex of the face in `at`."""
+    """Whether face f of body k lies within THIN_SIDE of the highest vertex of the face in `at`."""
     o, n, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
     V, loop, start = at[o + VERTEX], at[o + LOOP], at[o + FACE_START]
     low = -math.inf
@@ -475,16 +491,22 @@ def hull_of_points(poly, label, count, at, k):
 
 
 @stage
-def surface(numbers, at, w, label, k, c, poly):
-    """Height of body k's side over or under contact c: of its faces' planes, the innermost one."""
-    o, d, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
-    for i in range(3):  # the contact in the frame of A, then in the body's own
-        w[V1 + i] = poly[SPOT + i, c] - k * w[SHIFT + i]
+def in_own_frame(w, k):
+    """The vector at w[V1], of the frame of A, turned into that of body k: at w[V2]."""
     for i in range(3):
         w[V2 + i] = w[V1 + i]
         if k == 1:
             w[V2 + i] = w[POSE + i] * w[V1] + w[POSE + 3 + i] * w[V1 + 1]
             w[V2 + i] += w[POSE + 6 + i] * w[V1 + 2]
+
+
+@stage
+def surface(numbers, at, w, label, k, c, poly):
+    """Height of body k's side over or under contact c: of its faces' planes, the innermost one."""
+    o, d, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
+    for i in range(3):  # the contact in the frame of A, then in the body's own
+        w[V1 + i] = poly[SPOT + i, c] - k * w[SHIFT + i]
+    in_own_frame(w, k)
     h = math.inf
     for j in range(at[FACES_A + k]):
         p = at[o + PLANE] + 4 * label[FACES + k, j]
@@ -515,16 +537,7 @@ def overlap(numbers, ints, at, w, poly, label, base):
     na, nb = at[COUNT_A], at[COUNT_A + 1]
     count = clip(poly, label, na, nb, CLIP_SLACK * w[EXTENT])
     for k in range(count):
-        before, after = label[0, k - 1 if k > 0 else count - 1], label[0, k]
-        i, j, kind = -1 - min(before, after), max(before, after), EDGES_CROSS
-        if before >= 0 and after >= 0:
-            i, j, kind = 0, after, VERTEX_B
-        elif before < 0 and after < 0:
-            i, j, kind = -1 - before, 0, VERTEX_A
-        i1, j1 = i, j
-        if kind == EDGES_CROSS:
-            i1 = i + 1 if i + 1 < na else 0
-            j1 = j + 1 if j + 1 < nb else 0
+        kind, i, i1, j, j1 = made_by(label, k, count, na, nb)
         c = base + k
         label[IDS, c] = feature(
             kind,
@@ -585,11 +598,7 @@ def behind(numbers, at, w, poly, k, c):
     most, up = 0.0, (0.5 - k) * poly[SPOT + 3, c]
     for i in range(3):
         w[V1 + i] = poly[SPOT + i, c] + up * w[N + i] - k * w[SHIFT + i]
-    for i in range(3):
-        w[V2 + i] = w[V1 + i]
-        if k == 1:
-            w[V2 + i] = w[POSE + i] * w[V1] + w[POSE + 3 + i] * w[V1 + 1]
-            w[V2 + i] += w[POSE + 6 + i] * w[V1 + 2]
+    in_own_frame(w, k)
     for f in range(at[o + NF]):
         p = at[o + PLANE] + 4 * f
         out = dot(numbers, p, w, V2) - numbers[p + 3] - OFF_BODY * w[EXTENT]
@@ -669,14 +678,6 @@ def nearest(numbers, ints, at, w, poly, label):
 
 
 @stage
-def move(poly, label, i, j):
-    """Put contact i at place j."""
-    label[IDS, j] = label[IDS, i]
-    for c in range(4):
-        poly[SPOT + c, j] = poly[SPOT + c, i]
-
-
-@stage
 def unique(w, poly, label, first, made, end):
     """Of contacts from `made` to `end` keep those that are not among `first` to `made`.
 
@@ -687,13 +688,7 @@ def unique(w, poly, label, first, made, end):
     for c in range(made, end):
         new = True
         for j in range(first, known):
-            d = 0.0
-            for i in range(3):
-                d += abs(poly[SPOT + i, c] - poly[SPOT + i, j])
-            near = (
-                d <= SAME_SPOT * w[EXTENT]
-                and abs(poly[SPOT + 3, c] - poly[SPOT + 3, j]) <= w[SAME_LENGTH]
-            )
+            near = together(w, poly, c, j)
             if near and label[IDS, c] >> 60 < label[IDS, j] >> 60:
                 move(poly, label, c, j)
             if near or label[IDS, c] == label[IDS, j]:

@@ -361,7 +361,7 @@ class Rate:
         detector = self.mechanics.detector
         detector.scan.stage = stage.BOXES
         while code := stage.detect(detector.scan, x, R, self.mechanics.near):
-            detector.help(code)  # a longer scan, if it has to be
+            detector.serve(code)  # a longer scan, if it has to be
         out = self._index, self._p, self._n, self._C
         lost = event_state.follow(detector.scan, self._key, *out)
         return not lost and self._contact_set.same_rims(self.contacts, self._n, R)

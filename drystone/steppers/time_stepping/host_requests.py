@@ -99,7 +99,7 @@ class HostRequests(Stepper):
             getattr(self, REPEATS[code])()
             return stage
         if code >= codes.DETECTION:
-            self.detector.help(code - codes.DETECTION)
+            self.detector.serve(code - codes.DETECTION)
             return stage
         if code == codes.FORCES:
             self._forces(self.buffers.s)
