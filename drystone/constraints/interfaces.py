@@ -1,10 +1,10 @@
-"""Resultants of contact forces, one for each pair of bodies: what statics speaks of.
+"""Resultants of contact forces, one for each pair of bodies: the quantities of statics.
 
 The forces f_i at the points p_i of an interface are those on its first body. With their sum F, the
-centre c of the points that touch and the mean normal n of the forces (of the points where there
-are none): N = F.n, T = |F - N n|, M = sum (p_i - c) x f_i. The point of application is where the
-line of action meets the plane through c at right angles to n, c + n x M / N; its distance from c is
-the eccentricity. Mobilisation is T over the friction that the contacts can bear, sum mu_i f_i.n_i.
+centre c of the points that touch and the mean normal n of the forces (of the points if there are no
+forces): N = F.n, T = |F - N n|, M = sum (p_i - c) x f_i. The point of application is where the line
+of action meets the plane through c at right angles to n, c + n x M / N; its distance from c is the
+eccentricity. Mobilisation is T over the friction that the contacts can bear, sum mu_i f_i.n_i.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from drystone.problems.friction import FrictionProblem
 
 JUDGED_ROWS = 300  # of problems that are judged: singular values of more take longer than a solve
-RANGE_CUT = 1e-11  # singular values of W below it, relative to the largest, are none
+RANGE_CUT = 1e-11  # singular values of W below it, relative to the largest, count as zero
 UNRESOLVED = 1e-9  # velocities that a unit of r makes: less is left to singular values
 # of |q|: speeds of slip below which u opposes r, or (True) contacts are at rest; tried in order
 CREEPS = ((1e-3, True), (0.0, False), (1e-3, False), (np.inf, False))

@@ -27,7 +27,7 @@ AT_REST, FASTEST_JAM = 1e-7, 0.05
 LOADED = 1e-6  # of the largest impulse: contacts with less are open
 MARGINS = (0.0, 1e-10, 1e-8)  # of the friction coefficient: room for the last correction
 GROWTHS = (1.0, 100.0, 1e4, 0.01)  # guesses of |r| / |q|: units of the program
-RANK_CUT = 1e-12  # singular values below, relative to the largest, are none
+RANK_CUT = 1e-12  # singular values below, relative to the largest, count as zero
 JAM_ROWS = 300  # rows
 
 

@@ -97,7 +97,7 @@ def _regularised(A: sp.csr_array, b: Floats) -> Floats:
 REPAIR_ROWS = 400  # up to which a linear solve for each pivot is cheap
 REPAIR_PIVOTS = 60  # more are no longer a repair
 DEPENDENT_PART = 1e-12  # of the largest, unit-free: rows with less of their own follow from others
-ZERO_PART = 1e-13  # of |q|, unit-free: z and w below are none
+ZERO_PART = 1e-13  # of |q|, unit-free: z and w below count as zero
 REFINEMENT_SWEEPS = 2  # of refinement
 
 

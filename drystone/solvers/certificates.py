@@ -11,7 +11,7 @@ from drystone.problems import BoxedLCP
 from drystone.problems.convert import BoxReduction, scaled
 from drystone.types import Bools, Floats
 
-# |z| |M| / |q|: a certificate that a larger z may escape by its error is none (a groove that jams)
+# |z| |M| / |q|: a certificate whose error may admit a larger z is not valid (a groove that jams)
 ESCAPE = 1e9
 
 
@@ -37,7 +37,7 @@ def ray_certificate(M: Any, z: Any, tol: float = 1e-9, free: Bools | None = None
 
 def moves(M: Any, z: Any, tol: float = 1e-9) -> bool:
     """Whether a ray z has (M z)_i < 0 for some z_i > 0: else z'M z = 0, as for forces that hold
-    each other or the multiplier of friction that is none, and it may be one of rounding."""
+    each other or the multiplier of friction that is zero, and it may be one of rounding."""
     z = np.asarray(z, dtype=np.float64)
     growth, size = np.asarray(M @ z), np.asarray(abs(M) @ np.abs(z))
     positive = z > tol * float(np.abs(z).max(initial=0.0))
@@ -51,7 +51,7 @@ def infeasibility_certificate(
 
     For such z, 0 <= y'(M z + q) = (M'y)'z + q'y < 0 would follow. On free rows y_i may have any
     sign and (M'y)_i must vanish. Where M'y <= 0 fails by e, it follows for e'z < |q'y| only: a
-    certificate from which z below ESCAPE times |q| / |M| may escape is none (a groove that just
+    certificate whose error admits z below ESCAPE times |q| / |M| is not valid (a groove that just
     jams).
     """
     y = np.asarray(y, dtype=np.float64)
@@ -94,7 +94,7 @@ def prove_infeasible(M: Floats, q: Floats, free: Bools) -> Floats | None:
 def boxes_infeasible(problem: BoxedLCP) -> bool:
     """Whether linear programming proves that no z within its bounds has the w that they ask for.
 
-    A library's own verdict is none where bounds differ by many orders of magnitude.
+    A library's own verdict is not reliable where bounds differ by many orders of magnitude.
     """
     lcp = scaled(BoxReduction(problem).lcp).problem
     assert isinstance(lcp, BoxedLCP)

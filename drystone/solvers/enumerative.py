@@ -22,7 +22,7 @@ from drystone.solvers.reuse import contact_states
 from drystone.types import Bools, Floats, Ints, Status
 
 ACCURATE = 1e-9  # largest measure of a point that is listed
-NEARLY = 1e-5  # one that has less may be a solution that rounding does not let be accurate
+NEARLY = 1e-5  # one with less may be a solution that rounding keeps from being accurate
 # of the largest singular value: less is rounding, as in ``kernels.pivoting.enumerate``
 DEPENDENT_VALUE = 1e-11
 VERTEX_TOLERANCE = 1e-11  # of the terms of a row: what rounding leaves of a vertex

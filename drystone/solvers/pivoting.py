@@ -196,7 +196,7 @@ def _attempt(
 def perturbed(q: Floats, size: float) -> Floats:
     """q with entries raised by up to size times the largest, always in the same way.
 
-    Data that are rounded themselves have ties that are none by the last bit, and which of two such
+    Data that are rounded themselves have ties that differ in the last bit, and which of two such
     rows comes first may change as the basis does: the lexicographic rule then cannot end. It
     does where differences are larger than rounding; the basis found is as good for q.
     """

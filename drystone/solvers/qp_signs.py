@@ -209,7 +209,7 @@ class _Search:
             stands = objective > 0.999 * lowest
             lowest = min(lowest, objective)
             if lowest <= ZERO_OBJECTIVE and gap == GAP:
-                gap = TIGHT  # zero for all we know: a degenerate solution, worth another solve
+                gap = TIGHT  # zero within the tolerance: perhaps a degenerate solution
             elif not concave or stands:
                 break
         if not self.accepted and lowest <= ZERO_OBJECTIVE:

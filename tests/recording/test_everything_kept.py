@@ -53,7 +53,7 @@ SCRATCH = {
         "detector.*", "_loop.mechanics.detector.*",
         "_loop.resolver.mechanics.detector.*",
         *(f"_loop.{name}*" for name in (
-            "phase", "_lasts", "_stored", "_waiting", "_closing_work", "_timeless",
+            "phase", "_lasts", "_stored", "_waiting", "_projection_work", "_timeless",
             "clusters.report",
             "log", "last", "layout", "work", "guard.impacts",
             "guard.at_bound", "guard.ended", "guard.stalled", "resolver.guard.impacts",

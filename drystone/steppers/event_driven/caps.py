@@ -23,7 +23,9 @@ from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
 FLUSH = 0.25  # of `touch`: an end whose rim is nowhere higher than that is flush
-LEVEL_TILT = 5.0  # times rtol: so is one whose tilt is less [rad], whose direction nobody knows
+LEVEL_TILT = (
+    5.0  # times rtol: so is one whose tilt is less [rad], whose direction is error of integration
+)
 ON_RIM = 1e-7  # of a geom's size: what lies on its rim
 FACING_PLANE = 0.5  # cosine between an end and the plane below it
 OVER = 1e-8  # of a geom's size: depth of the lowest point over that of what was found

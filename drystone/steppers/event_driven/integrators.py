@@ -1,6 +1,6 @@
 """Integrators that step like SciPy's: Adams' methods, and steps along the path of contact points.
 
-Adams' methods of variable order and step (after Shampine and Gordon): y goes on by the integral of
+Adams' methods of variable order and step (after Shampine and Gordon): y advances by the integral of
 the polynomial through past rates of change: predicted with k of them, evaluated, corrected with the
 new one (PECE). History is made of rates alone, so states may be corrected between steps
 (projection) and a phase may continue an earlier one's history, which multistep codes that keep

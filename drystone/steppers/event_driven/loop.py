@@ -49,7 +49,7 @@ SHORTER = 4.0  # times: the step after one that crossed a border
 CROSSINGS = 8  # steps of a phase that are taken again up to a border; more are rounding's
 PAST = 1e-8  # past a bound, relative to the largest of their island
 # of the kinetic energy: work of closing contacts in a phase, times rtol, or if that is more
-CLOSING_WORK, LEAST_CLOSING_WORK = 500.0, 5e-6
+PROJECTION_WORK, LEAST_PROJECTION_WORK = 500.0, 5e-6
 
 
 class Loop:
@@ -75,11 +75,11 @@ class Loop:
         self.last: Evaluation | None = None
         self.work = np.zeros(4)
         self.phase: Phase | None = None
-        self._lasts = False  # whether the phase goes on in the next frame
+        self._lasts = False  # whether the phase continues in the next frame
         self._stored: Snapshot | None = None  # a phase that does
         self._history: History | None = None
         self._flat: tuple[str, ...] = ()
-        self._closing_work = 0.0  # of contacts in this phase of the frame [J]
+        self._projection_work = 0.0  # of contacts in this phase of the frame [J]
         self._timeless = 0  # steps in turn along a path, without time
         self._waiting: list[Island] = []
 
@@ -135,7 +135,7 @@ class Loop:
     def _integrate(self, phase: Phase, state: State, until: float) -> State:
         """The state at the first event of a phase, or at `until`."""
         mode = phase.mode
-        self.phase, phase.log, self._closing_work, self._timeless = phase, self.log, 0.0, 0
+        self.phase, phase.log, self._projection_work, self._timeless = phase, self.log, 0.0, 0
         y = self.layout.pack(state, self.work)
         self.last = phase.go_on(state)
         phase.accept(state.time, y, self.last)
@@ -143,7 +143,7 @@ class Loop:
         solver = self._solver(phase, state.time, y, until, flat)
         longest, crossed = 0.0, 0
         while solver.status == "running":
-            t, y, work, tried = solver.t, solver.y, self._closing_work, self.log.evaluations
+            t, y, work, tried = solver.t, solver.y, self._projection_work, self.log.evaluations
             self._step(phase, solver)
             tried = self.log.evaluations - tried
             longest = max(longest, solver.t - t)
@@ -154,11 +154,11 @@ class Loop:
             if not isinstance(found, EventSample):
                 if crossed >= CROSSINGS or not self._crosses(phase, path, found):
                     return self._end(phase, path, found, margin)
-                self._closing_work, crossed = work, crossed + 1
+                self._projection_work, crossed = work, crossed + 1
                 self.hint = (path.end - t) / SHORTER**crossed
                 solver = self._solver(phase, t, y, found[0].t, flat)
                 continue
-            self._check_closing_work(phase, after)
+            self._check_projection_work(phase, after)
             self.last = found.now
             if found.now is None or self._restarts(phase, found, solver, flat):
                 return self._keep(after, solver.y)
@@ -194,7 +194,7 @@ class Loop:
         return make(phase.rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first, **more)
 
     def _step(self, phase: Phase, solver: Any) -> None:
-        """One step of the integrator; an error where it cannot go on."""
+        """One step of the integrator; an error where it cannot continue."""
         before, solver.patience = solver.t, DEAD_POINT_TRIALS if phase.near_dead_point else 0
         why = solver.step()
         self.log.steps += 1
@@ -202,7 +202,7 @@ class Loop:
             state = self.layout.state(solver.t, solver.y)
             bodies.check_finite(self.mechanics.model, state)
             raise SimulationError(
-                f"the integrator {self.integrator} cannot go on at t = {solver.t:.9g} s: {why}"
+                f"the integrator {self.integrator} cannot continue at t = {solver.t:.9g} s: {why}"
                 f"{phase.trouble}; forces grow without bound there, or rtol and atol ask for too "
                 "much"
             )
@@ -220,7 +220,7 @@ class Loop:
         work = solver.y[self.layout.work].copy()
         closing = self.mechanics.energy(state) - before
         work[CONSTRAINT] += closing
-        self._closing_work += closing
+        self._projection_work += closing
         solver.y = self.layout.pack(state, work)
         return state
 
@@ -238,7 +238,7 @@ class Loop:
     def _crosses(phase: Phase, path: StepPath, event: Bracket) -> bool:
         """Whether contacts meet other features within a step: trials that lie beyond have another
         law of motion, and spoil all of the step's polynomial. Up to there it is taken again, unless
-        it begins or ends there, or the law goes on smoothly."""
+        it begins or ends there, or the law stays smooth."""
         legal, illegal = event
         if phase.follows_corners or {name[0] for name in illegal.violated()}.isdisjoint(
             THERE_OR_NOT
@@ -314,21 +314,21 @@ class Loop:
             return True
         return self.guard.count_step(solver.t, phase.mode, end.now)
 
-    def _check_closing_work(self, phase: Phase, state: State) -> None:
+    def _check_projection_work(self, phase: Phase, state: State) -> None:
         """The work of closing contacts in accepted steps is of the size of the integrator's error.
         Where a contact point races over a surface so flat that no number tells where on it the
         point is, it is not, and the run ends before anything moves wrongly; elsewhere the report
         says so."""
         kinetic = energy(self.mechanics.model, state)[0]
-        share = max(CLOSING_WORK * self.rtol, LEAST_CLOSING_WORK)
-        if abs(self._closing_work) <= share * kinetic + self.resolver.resting_energy:
+        share = max(PROJECTION_WORK * self.rtol, LEAST_PROJECTION_WORK)
+        if abs(self._projection_work) <= share * kinetic + self.resolver.resting_energy:
             return
         rims = phase.mode.contact_set.on_rims  # these whirl, and miss the tolerance by no more
         if not rims.issuperset(self._flat):
-            why = f"to close the contact would change the energy by {self._closing_work:.3g} J"
+            why = f"to close the contact would change the energy by {self._projection_work:.3g} J"
             raise self._too_flat(state.time, why)
         self.log.say(
-            f"closing contacts and joints changed the energy by {self._closing_work:.3g} J at "
+            f"closing contacts and joints changed the energy by {self._projection_work:.3g} J at "
             f"t = {state.time:.6g} s, more than the integrator's error"
         )
 
@@ -351,7 +351,7 @@ class Loop:
         return bool(names)
 
     def _recall(self, mode: Mode, t: float, y: Floats) -> dict[str, Any]:
-        """History that Adams' methods go on with: that of the same phase in the last frame."""
+        """History that Adams' methods continue with: that of the same phase in the last frame."""
         known = self._history
         if known is None or known.signature != mode.signature or known.t != t:
             return {}
@@ -371,7 +371,7 @@ class Loop:
         return state
 
     def _step_through_cluster(self, state: State, until: float) -> State:
-        """The state after a cluster of events, or at `until`, if it goes on."""
+        """The state after a cluster of events, or at `until`, if it lasts longer."""
         self.mechanics.sleeping.clear()
         self.resolver.method.forget()
         self.phase, self.last, self._history = None, None, None
@@ -399,7 +399,7 @@ class Loop:
         return phase.islands_at_rest(log)
 
     def _continued(self, state: State, moved: bool) -> Phase | None:
-        """The phase that the last frame left, if it goes on."""
+        """The phase that the last frame left, if it continues."""
         phase, stored = self.phase if self._lasts else None, self._stored
         self._lasts, self._stored = False, None
         if moved or (phase is None and stored is None):

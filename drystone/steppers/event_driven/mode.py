@@ -27,13 +27,13 @@ from drystone.steppers.event_driven.forces.results import contact_motion
 from drystone.steppers.event_driven.vector import FRICTION, LOADS
 from drystone.types import Bools, Floats, Ints
 
-# of a body's size a second, of gravity: speeds and accelerations that are none
+# of a body's size a second, of gravity: smaller speeds and accelerations count as zero
 RESTING_SPEED = 1e-9
 LEAVES = 10.0  # times the speed of rest: a closed contact that moves so has other features, or
 LEAVES_BY_ERROR = 1e4  # times rtol, of the fastest body's speed, where that is more
 WEAK_CONDITION = 1e-9  # reciprocal condition below which rows may depend on each other
 # Of the largest singular value, units scaled out: what rows still resist, about the square of how
-# far a linkage is from a dead point [rad]. There it is free to go either way, and goes on as it
+# far a linkage is from a dead point [rad]. There it is free to go either way, and continues as it
 # moves; closer to it a row's force would be that of its rounding.
 INDEX_SET_RANK = 1e-10
 

@@ -1,6 +1,6 @@
 """What can have met between two samples: conservative bounds on the gaps of pairs of geoms.
 
-Two convex bodies are apart along their normal n by their gap. Held fixed, n goes on to separate
+Two convex bodies are apart along their normal n by their gap. Held fixed, n continues to separate
 them by at least that gap, plus n.(motion of A's centre less that of B's), less what their turning
 can bring closer. So a gap at each end of an interval bounds it from below all through, and a pair
 for which both bounds together stay above zero has not met. Where they do not, the interval is

@@ -1,9 +1,9 @@
-"""A phase that runs: its right-hand side, what watches it, and where it is.
+"""A phase of a run: its right-hand side, its event functions, and its present state.
 
-A phase that a frame does not end goes on in the next one, unless bodies are moved in between.
-All of it follows from where it began (state, contacts, who slides; index sets are those that the
-method of forces keeps) and from what was found at its present state. A checkpoint holds these
-and no more, and a run that goes on from it builds the same phase, bit for bit.
+A phase that is not over at the end of a frame continues in the next one, unless bodies are moved in
+between. It is determined by where it began (state, contacts, which of them slide, the index sets
+that the method of forces keeps) and by what was found at its present state. A checkpoint holds
+these and no more, and a run that resumes from it builds the same phase, bit for bit.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def close(mode: Mode, state: State, targets: Floats) -> Floats:
 def followed(mode: Mode, rows: Closing, targets: Floats, fastest: float) -> Bools:
     """(nc,) contacts that are found where their phase has them, and part or approach no faster
     than `fastest` [m/s]; others have met other features, with another gap or another normal, or
-    are continued from where they were last, and their motion says nothing."""
+    are extrapolated from where they were last, and their motion has no meaning."""
     there = np.abs(rows.gap - targets) <= mode.contact_set.mechanics.jump
     d, nc = mode.contact_set.mechanics.model.dim, rows.gap.size
     return np.asarray(there & ~rows.lost & (np.abs(rows.u[: nc * d : d]) <= fastest))

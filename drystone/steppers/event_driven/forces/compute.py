@@ -41,7 +41,7 @@ from drystone.values import check_options, check_positive
 Listener = Callable[[Any], None]
 DONE = (Status.SOLVED, Status.APPROXIMATE)
 FALLBACK = ("dantzig", "lemke")
-CIRCLE = "round cone"  # name of the method that goes on from a polyhedral one
+CIRCLE = "round cone"  # name of the method that continues from a polyhedral one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +52,8 @@ class ForceOptions:
     ramp_speed: below it friction is scaled down by "ramp" [m/s].
     directions: of the polyhedral cone that stands for the circular one where "lemke" or
         "enumerative" meet static friction in space.
-    round_cone: in space, go on from forces of the polyhedral cone to forces of the circular one by
-        their index set, repaired by a few pivots; where these find none, the former stay.
+    round_cone: in space, continue from forces of the polyhedral cone to those of the circular one
+        by their index set, repaired by a few pivots; where these find none, the former stay.
     explain: when to search for other solutions of small islands: where friction can pull a contact
         together ("suspicious"), "always" or "never".
     prefer: "method" takes what the method finds, forces or an impulse, which are equally valid
@@ -84,7 +84,7 @@ class ContactForces:
     options: of ``ForceOptions``.
 
     ``listener``, None at first, is called at every accepted step of a run with what it tells
-    (``force_log.LoggedForces``): the instant, the forces and accelerations it goes on with.
+    (``force_log.LoggedForces``): the instant, the forces and accelerations it continues with.
     """
 
     def __init__(self, method: str | Solver = "dantzig", **options: Any) -> None:

@@ -11,7 +11,7 @@ corners of one may hold, or one of them, and each obeys the law to the last digi
 takes contacts one by one prefers some, and so does one that begins with Gauss-Seidel sweeps; bodies
 then turn to a side that nothing prefers. What is symmetric has a symmetric answer where every step
 of the way is the same for images of a problem (``central_answer``): the central path of an
-interior-point method, from a start that knows no contact from another, and then Newton steps on the
+interior-point method, from a start that is the same for all contacts, and then Newton steps on the
 conditions themselves, each the least of those that solve its linear equations. These end at
 rounding, not at a tolerance: what is left open there would grow from event to event.
 """

@@ -39,7 +39,7 @@ CONE_EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
 OPEN_WEIGHT = 1e-3  # rows of contacts without force
 JOINT_WEIGHT = 1.0 / 32.0  # rows of joints
 SET_PIVOTS = 30  # more are no longer a repair
-ZERO_FORCE = 1e-12  # of the largest: forces and accelerations that are none
+ZERO_FORCE = 1e-12  # of the largest: smaller forces and accelerations count as zero
 STICKING_ACCELERATION = 1e-9  # of the largest: accelerations of contacts that stick
 
 

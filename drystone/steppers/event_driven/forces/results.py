@@ -94,7 +94,7 @@ class Forces:
     def onset(self) -> Floats:
         """(nc, d - 1) unit directions in which contacts at rest begin to slide, else zeros.
 
-        What an integrator hands on as slip when it goes on with the dynamic coefficient.
+        What an integrator hands on as slip when it continues with the dynamic coefficient.
         """
         pull = self.contact_acceleration[:, 1:]
         size = np.linalg.norm(pull, axis=1, keepdims=True)

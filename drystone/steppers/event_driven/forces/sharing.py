@@ -78,7 +78,7 @@ def _idle(part: Island) -> Bools:
 
 
 def _by_states(part: Island, states: States) -> Island | None:
-    """The island with forces shared by contacts in these states, None if there are none such."""
+    """The island with forces shared by contacts in these states, None if there are none."""
     system, L = part.system, part.index_set
     closed, stick, _ = states_of(system, states)
     every = int(closed.sum() + (system.state.d - 1) * stick.sum()) + system.joints.size
