@@ -140,7 +140,7 @@ class EventFunctions:
         # rim may be where there is no lowest point
         level = mode.contact_set.level_heights()
         ends = zip(which.tolist(), low.tolist(), level.tolist(), strict=True)
-        self._tips = {i: (c, h) for i, c, h in ends if mode.closed[i]}
+        self._tilted_ends = {i: (c, h) for i, c, h in ends if mode.closed[i]}
 
     @property
     def nominal(self) -> bool:
@@ -271,12 +271,12 @@ class EventFunctions:
 
     def _flush(self, state: State, own: Contacts, out: EventSample) -> None:
         """Flat ends on one point of their rim: the one across meets the plane too."""
-        if not self._tips:
+        if not self._tilted_ends:
             return
         which, away = self.mode.contact_set.leans(state, own)
         for i, c in zip(which.tolist(), away.tolist(), strict=True):
-            if i in self._tips:
-                out.values[Condition.FLUSH, i] = c - self._tips[i][0]
+            if i in self._tilted_ends:
+                out.values[Condition.FLUSH, i] = c - self._tilted_ends[i][0]
 
     def _alias(self, own: Contacts, found: Contacts, j: int) -> bool:
         """Whether contact j is a closed one under another name."""
@@ -345,7 +345,7 @@ class EventFunctions:
             out.values[Condition.SET, i] = mechanics.jump - float(moved[i])
         for i in (lost & closed).nonzero()[0].tolist():
             away = out.values.get((Condition.FLUSH, i), np.inf)
-            if i in self._tips and away <= self._tips[i][1]:
+            if i in self._tilted_ends and away <= self._tilted_ends[i][1]:
                 continue  # the point of a rim that ends with its tilt
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)

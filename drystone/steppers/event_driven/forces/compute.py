@@ -8,7 +8,7 @@ long as L holds (13.3); when it does not, the method itself runs and may choose 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from time import perf_counter
 from typing import Any, Literal
 
@@ -136,7 +136,8 @@ class ContactForces:
 
     def restore(self, known: Snapshot) -> None:
         """Take over what ``snapshot`` gave."""
-        self.statistics = Statistics(**part_of(known, "statistics"))
+        counts, names = part_of(known, "statistics"), [f.name for f in fields(Statistics)]
+        self.statistics = Statistics(**{name: counts[name] for name in names})
         self._memory = known_from(part_of(known, "memory"))
 
     def _island(self, system: System, log: list[str]) -> Island:
@@ -158,8 +159,6 @@ class ContactForces:
         self._tally(solution, log)
         if self._wants_explanation(problem, solution):
             solution = self._explained(problem, system, solution, log)
-        count.rays += solution.status is Status.RAY
-        count.failures += solution.status not in (*DONE, Status.RAY)
         if self.options.round_cone and solution.ok and problem.k and problem.d == 3:
             circle = onto_circle(system, solution.value)
             if circle is not None:
@@ -252,7 +251,6 @@ class ContactForces:
                 continue
             solution = other.solve(stated)
             if solution.status in (*DONE, Status.RAY):
-                self.statistics.fallbacks += 1
                 log.append(f"{solver.name} gave no forces ({reason}); {other.name} answered")
                 return solution
         log.append(f"no method gave forces for {system.contacts.size} contacts: {reason}")
@@ -282,7 +280,6 @@ class ContactForces:
             count.lp[step] += 1
         if step == "d":
             energy = float(solution.info["energy"])
-            count.energy += energy
             log.append(f"lp: no guess of breaking contacts holds; its forces add {energy:.4g} W")
 
     def _wants_explanation(self, problem: FrictionProblem, solution: Solution) -> bool:

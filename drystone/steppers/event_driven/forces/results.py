@@ -25,7 +25,7 @@ class Statistics:
 
     steps: force problems of accepted steps and of the beginnings of phases.
     lp: how often the heuristic ended in each of its steps (a) to (d), or in the basis of the
-    step before ("basis"). energy: [W] that step (d) added, summed over its evaluations.
+    step before ("basis").
     """
 
     steps: int = 0
@@ -34,11 +34,7 @@ class Statistics:
     tried: int = 0
     reused: int = 0
     iterations: int = 0
-    fallbacks: int = 0
-    rays: int = 0
-    failures: int = 0
     several: int = 0
-    energy: float = 0.0
     lp: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("basis", *"abcd"), 0))
 
     @property
