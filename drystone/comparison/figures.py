@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.comparison.measures import errors
 from drystone.comparison.runs import ComparedRun
-from drystone.draw.meshes import Scenery
+from drystone.draw.meshes import bounds
 from drystone.escaping import for_figure
 from drystone.plots import style
 from drystone.plots.axes import LOG_FLOOR, log_scale, unit
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison
 
 PICTURE_EXTENT = 4.0  # sizes of a usual picture that all of them together may have
-ROUND_SIDES = 12  # of round bodies where only their bounds are asked for
 LEGEND = 0.6  # height of the legend of a picture with forces [inches]
 
 
@@ -191,10 +190,10 @@ def _box(runs: Mapping[str, ComparedRun], time: float | None) -> tuple[Floats, F
 
 def _bounds(run: ComparedRun, k: int) -> tuple[Floats, Floats]:
     """Lowest and highest corner (dim,) of the bodies of a frame."""
+    low, high = bounds(run.model, run.state(k))
     if run.model.dim == 2:
         low, high = np.transpose(planar_limits(run.model, run.state(k)))
-        return low, high
-    return Scenery(run.model, ROUND_SIDES).bounds(run.state(k))
+    return low, high
 
 
 def _frame(run: ComparedRun, time: float | None) -> int:

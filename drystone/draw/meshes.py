@@ -202,15 +202,6 @@ class Scenery:
         """Points (n, 3) and outer normals (n, 3) of the half-spaces."""
         return half_spaces(self.model, state)
 
-    def bounds(self, state: State) -> tuple[Floats, Floats]:
-        """Lowest and highest corner (3,) of all bounded bodies."""
-        centre, radius, _, _ = self.balls(state)
-        corners = [self.triangles(state).corners.reshape(-1, 3)]
-        points = np.concatenate([*corners, centre - radius[:, None], centre + radius[:, None]])
-        if not len(points):
-            return -np.ones(3), np.ones(3)
-        return points.min(axis=0), points.max(axis=0)
-
 
 def _both_sides(solid: Solid) -> Solid:
     """The same with its back: what draws leaves out triangles that face away."""
@@ -250,6 +241,35 @@ def typical_radius(geoms: Geoms, otherwise: float = 1.0) -> float:
     """Median radius of the bounded geoms [m]; `otherwise` without any."""
     radii = geoms.radius[np.isfinite(geoms.radius)]
     return float(np.median(radii)) if radii.size else otherwise
+
+
+def boxes(model: Model, state: State, n: int = 24) -> tuple[Ints, Floats, Floats]:
+    """Bodies (n,), lowest and highest corners (n, dim) of all bounded geoms in the world."""
+    geoms, at = model.geoms, frames(model, state)
+    low, high = np.empty((len(geoms), model.dim)), np.empty((len(geoms), model.dim))
+    for (kind, *_), members in groups(geoms).items():
+        g = np.array(members)
+        if KINDS[kind].ball:
+            reach = geoms.numbers[geoms.first[g]][:, None]
+            low[g], high[g] = at.origin[g] - reach, at.origin[g] + reach
+            continue
+        drawn = picture(geoms, members[0], n)
+        points = drawn if model.dim == 2 else drawn[0]
+        turned = np.einsum("gij,vj->gvi", at.axes[g], points)
+        low[g], high[g] = at.origin[g] + turned.min(axis=1), at.origin[g] + turned.max(axis=1)
+    bounded = np.isfinite(geoms.radius)
+    return geoms.body[bounded], low[bounded], high[bounded]
+
+
+def bounds(model: Model, state: State, which: Bools | None = None) -> tuple[Floats, Floats]:
+    """Lowest and highest corner (dim,) of all bounded geoms, or of those of the bodies `which`
+    (nb,), if there are any."""
+    body, low, high = boxes(model, state)
+    if which is not None and which[body].any():
+        low, high = low[which[body]], high[which[body]]
+    if not len(low):
+        return -np.ones(model.dim), np.ones(model.dim)
+    return low.min(axis=0), high.max(axis=0)
 
 
 def half_spaces(model: Model, state: State) -> tuple[Floats, Floats]:

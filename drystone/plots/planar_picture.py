@@ -57,16 +57,7 @@ def planar_limits(
 ) -> Limits:
     """A rectangle about all bounded bodies, or those of `which` (nb,), with a little ground
     below."""
-    geoms, at = model.geoms, drawing.frames(model, state)
-    bounded = np.isfinite(geoms.radius)
-    if which is not None and (bounded & which[geoms.body]).any():
-        bounded &= which[geoms.body]
-    if not bounded.any():
-        return (-1.0, 1.0), (-1.0, 1.0)
-    points = np.vstack(
-        [at.world(g, drawing.outline(geoms, g, 24)) for g in np.flatnonzero(bounded)]
-    )
-    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = drawing.bounds(model, state, which)
     pad = margin * float(max(high - low))
     return (
         (float(low[0] - pad), float(high[0] + pad)),

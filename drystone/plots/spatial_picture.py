@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.draw.camera import fitted
-from drystone.draw.meshes import Scenery, moving
+from drystone.draw.meshes import Scenery, bounds, moving
 from drystone.draw.raster import FINER, PRINT, draw_solids, sunlight
 from drystone.escaping import for_figure
 from drystone.model import Model, State
@@ -59,7 +59,7 @@ def render(
     seen [m], that of the bodies by default."""
     count = len(model.geoms)
     scenery = Scenery(model, 64 if count < 50 else 24 if count < 1000 else 12)
-    box = box or scenery.bounds(state)
+    box = box or bounds(model, state)
     camera = fitted(view, *box, (FINER * pixels[0], FINER * pixels[1]))
     sun = sunlight(camera, *box, room=1.1)
     palette = _palette(model, colours or {})

@@ -10,7 +10,6 @@ import numpy as np
 
 from drystone.draw import meshes as drawing
 from drystone.draw.camera import viewpoint
-from drystone.dynamics.frames import rotations
 from drystone.geometry.shapes import BALLS, HOLLOW, UNBOUNDED, codes
 from drystone.model import Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
@@ -50,7 +49,7 @@ def quaternions(state: State) -> Floats:
 def frame(model: Model, state: State, view: Mapping[str, Any], aspect: float = 1.4) -> Frame:
     """The camera that the view asks for, or one that sees all bounded bodies; aspect: width of
     the picture over its height."""
-    low, high = bounds(model, state)
+    low, high = drawing.bounds(model, state)
     if model.dim == 2:
         (x0, x1), (y0, y1) = view.get("limits") or _loose(low, high)
         tall = max(y1 - y0, (x1 - x0) / aspect)
@@ -64,17 +63,6 @@ def frame(model: Model, state: State, view: Mapping[str, Any], aspect: float = 1
     enough = 0.62 * size / np.tan(0.5 * SPATIAL_VIEW_ANGLE) * max(1.0, 1.15 / aspect)
     eye = target + away * enough / np.linalg.norm(away)
     return Frame(eye, target, (0.0, 0.0, 1.0), SPATIAL_VIEW_ANGLE, size)
-
-
-def bounds(model: Model, state: State) -> tuple[Floats, Floats]:
-    """Corners (dim,) of a box about the bounded geoms."""
-    radius = model.geoms.radius
-    held = np.isfinite(radius)
-    if not held.any():
-        return -np.ones(model.dim), np.ones(model.dim)
-    at = drawing.frames(model, state).origin[held]
-    r = radius[held, None]
-    return (at - r).min(axis=0), (at + r).max(axis=0)
 
 
 def _loose(low: Floats, high: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -268,14 +256,9 @@ class Stage:
     def boxes(self, state: State) -> Floats:
         """Lowest and highest corners (nb, 2, 3) of bodies with bounded shapes; nan for others."""
         out = np.full((self.model.nb, 2, 3), np.nan)
-        R = np.tile(np.eye(3), (self.model.nb, 1, 1))
-        R[:, : self.model.dim, : self.model.dim] = rotations(state.orientation)
-        place = self.places(state)
-        for template, _ in self.bodies:
-            b = template.bodies
-            local = template.vertices[None] * template.scale[:, None]
-            points = np.einsum("bij,bvj->bvi", R[b], local) + place[b][:, None]
-            out[b, 0], out[b, 1] = points.min(axis=1), points.max(axis=1)
+        body, low, high = drawing.boxes(self.model, state)
+        for k, (corners, extreme) in enumerate(((low, np.fmin), (high, np.fmax))):
+            extreme.at(out[:, k, : self.model.dim], body, corners)
         return out
 
     @property

@@ -305,7 +305,7 @@ def test_figures_and_films_are_drawn_by_the_same_code():
     world, _ = every_shape(planar=False)
     model, state = world.build()
     scenery = drawing.Scenery(model)
-    low, high = scenery.bounds(state)
+    low, high = drawing.bounds(model, state)
     eye = 0.5 * (low + high) + np.array([2.0, -5.0, 3.0])
     camera = Camera(eye, 0.5 * (low + high), (160, 120))
     sun = sunlight(camera, low, high)
@@ -321,3 +321,19 @@ def test_figures_and_films_are_drawn_by_the_same_code():
     assert whole.mean() > 0.05
     assert np.array_equal(white[whole], screen[whole])
     assert not np.array_equal(white, screen)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_boxes_are_those_of_samples_of_the_surfaces(planar):
+    """The box of a turned body touches it on every side."""
+    world, _ = every_shape(planar)
+    model, state = world.build()
+    body, low, high = drawing.boxes(model, state, n=96)
+    at = drawing.frames(model, state)
+    for k, g in enumerate(np.flatnonzero(np.isfinite(model.geoms.radius))):
+        points = at.world(g, drawing.geom_mesh(model.geoms, g, 96)[0][:, : model.dim])
+        assert body[k] == model.geoms.body[g]
+        assert low[k] == pytest.approx(points.min(axis=0), abs=2e-3)
+        assert high[k] == pytest.approx(points.max(axis=0), abs=2e-3)
+    whole = drawing.bounds(model, state, drawing.moving(model))
+    assert np.array_equal(whole, [low.min(axis=0), high.max(axis=0)])

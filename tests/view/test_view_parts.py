@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
+from drystone.draw import meshes as drawing
 from drystone.dynamics.drag import grip
 from drystone.dynamics.frames import rotations
 from drystone.view import palette, panel, show
 from drystone.view.panel import _scaled, carried_on
 from drystone.view.sources import HISTORY_LENGTH, Live, Playback, between
-from drystone.view.stage import bounds, frame, quaternions, templates, upright
+from drystone.view.stage import frame, quaternions, templates, upright
 
 
 def pile(n: int = 3) -> ds.World:
@@ -192,7 +193,7 @@ def test_cameras_see_everything():
         model, state = scene.world.build()
         for aspect in (0.6, 1.0, 2.0):
             camera = frame(model, state, scene.view, aspect)
-            low, high = bounds(model, state)
+            low, high = drawing.bounds(model, state)
             away = np.linalg.norm(camera.eye - camera.target)
             tall = 2 * away * np.tan(0.5 * camera.fov)
             if model.dim == 2:

@@ -74,10 +74,14 @@ def bounds(model: Model, position: Floats, orientation: Floats) -> tuple[Floats,
     """Corners (dim,) of a box about what happens: bodies that move, as they stand at the start
     and later, without the few that fly away; and what is fixed near them."""
     kept = np.unique(np.linspace(0, len(position) - 1, SAMPLES).astype(int))
-    found = [_corners(model, position[k], orientation[k]) for k in kept]
-    if found[0] is None:
-        return -np.ones(model.dim), np.ones(model.dim)
+    none = np.zeros((model.nb, model.dof))
+    moments = [
+        State(0.0, np.nan_to_num(position[k]), np.nan_to_num(orientation[k]), none) for k in kept
+    ]
+    found = [drawing.boxes(model, moment) for moment in moments]
     body, low, high = found[0]
+    if not len(body):
+        return -np.ones(model.dim), np.ones(model.dim)
     free = drawing.moving(model)[body]
     moves = free if free.any() else np.ones_like(free)
     lows = np.concatenate([later[1][moves] for later in found])
@@ -90,30 +94,6 @@ def bounds(model: Model, position: Floats, orientation: Floats) -> tuple[Floats,
         box_low = np.minimum(box_low, np.maximum(fixed_low, box_low - room))
         box_high = np.maximum(box_high, np.minimum(fixed_high, box_high + room))
     return box_low, box_high
-
-
-def _corners(model: Model, position: Floats, orientation: Floats) -> Any:
-    """Bodies (n,), lowest and highest corners (n, dim) of all bounded geoms, from their own
-    boxes (vertices of flat ones, radii of round ones); None without any."""
-    geoms = model.geoms
-    which = np.flatnonzero(np.isfinite(geoms.radius))
-    if not which.size:
-        return None
-    state = State(0.0, np.nan_to_num(position), np.nan_to_num(orientation), np.empty(0))
-    at = drawing.frames(model, state)
-    low, high = np.empty((which.size, model.dim)), np.empty((which.size, model.dim))
-    boxes: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
-    for i, g in enumerate(which):
-        key = int(geoms.kind[g]), drawing.numbers(geoms, g).tobytes()
-        if key not in boxes:
-            points = drawing.geom_mesh(geoms, g, 16)[0][:, : model.dim]
-            boxes[key] = points.min(axis=0), points.max(axis=0)
-        least, most = boxes[key]
-        middle, half = 0.5 * (least + most), 0.5 * (most - least)
-        centre = at.origin[g] + at.axes[g] @ middle
-        reach = np.minimum(np.abs(at.axes[g]) @ half, np.linalg.norm(half))
-        low[i], high[i] = centre - reach, centre + reach
-    return geoms.body[which], low, high
 
 
 def floors(model: Model, orientation: Floats) -> list[dict[str, Any]]:
