@@ -10,7 +10,8 @@ import inspect
 import math
 import operator
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -125,6 +126,17 @@ def as_path(owner: str, value: Any, error: type[DrystoneError] = OptionError) ->
     if not isinstance(name, str) or "\0" in name or not name:
         raise error(f"{owner}: {text(name)} is not the name of a file")
     return Path(name)
+
+
+@contextmanager
+def writing(place: Path, option: str = "") -> Iterator[Path]:
+    """While it is entered a file is written, in a folder that is made; what the system refuses is
+    an OptionError that names the file, after the option by which it was given."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        yield place
+    except OSError as error:
+        raise OptionError(f"{option} {place}: {error.strerror or error}".lstrip()) from None
 
 
 def function(owner: str, field: str, value: Any, *words: str) -> None:

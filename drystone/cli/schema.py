@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.console import command, make_folder, say
-from drystone.errors import OptionError
+from drystone.cli.console import command, say
+from drystone.values import writing
 
 
 @command
@@ -36,9 +36,6 @@ def schema(
     if output is None:
         typer.echo(text)
         return
-    make_folder("--output", output.parent)
-    try:
+    with writing(output, "--output"):
         output.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OptionError(f"--output {output}: {error.strerror or error}") from None
     say(f"wrote {output}")

@@ -26,7 +26,7 @@ from drystone.cli.console import (
 )
 from drystone.errors import DrystoneError, OptionError
 from drystone.solvers import FRICTION, LCPS, taking
-from drystone.values import finite
+from drystone.values import finite, writing
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
@@ -218,11 +218,8 @@ def _save(place: Path, problem: Problem, solution: Solution) -> None:
         arrays = {"r": solution.value, "u": solution.dual}
     if solution.velocity is not None:
         arrays["v"] = solution.velocity
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+    with writing(place, "--output"):
         np.savez(place, allow_pickle=False, **arrays)
-    except OSError as error:
-        raise OptionError(f"--output {place}: {error.strerror or error}") from None
 
 
 def _no_scene(file: Path) -> Path:

@@ -59,6 +59,8 @@ def checked_replay(value: Any) -> Any:
     run begins with. A simulation has one moment only."""
     model, time = getattr(value, "model", None), getattr(value, "time", 0.0)
     if isinstance(model, Model) and not isinstance(value, type) and np.ndim(time) == 1:
+        if not np.size(time):
+            raise OptionError("this replay has no frames to show")
         return value
     hint = "expected a Trajectory, such as sim.run(..., record=True) returns, or a Recording"
     if isinstance(value, str | PathLike):

@@ -14,7 +14,7 @@ from drystone.errors import MissingExtraError, OptionError
 from drystone.escaping import for_cell
 from drystone.recording.base import Replay, checked_replay
 from drystone.recording.reports import COLUMNS
-from drystone.values import among, text, whole
+from drystone.values import among, text, whole, writing
 
 WHAT = ("bodies", "contacts", "joints", "reports")
 AXES = ("x", "y", "z")
@@ -100,11 +100,8 @@ def write_table(
         raise OptionError(f"table = {table!r}: only recordings have it, run(..., record=FILE)")
     place = Path(path)
     frames = _between(checked_replay(rec).time, start, end)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+    with writing(place):
         write_csv(rec, place, table, frames)
-    except OSError as error:
-        raise OptionError(f"{place}: {error.strerror or error}") from None
     return place
 
 

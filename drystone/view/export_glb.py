@@ -25,6 +25,7 @@ from drystone.geometry.shapes.base import circle
 from drystone.model import Geoms, Model
 from drystone.recording.base import checked_replay
 from drystone.types import Floats, Ints
+from drystone.values import writing
 from drystone.view.player import states
 from drystone.view.player.replays import as_json, colours_of
 
@@ -50,8 +51,6 @@ def write_glb(
         raise OptionError(f"write_glb: fps = {fps!r}: expected a positive number")
     model: Model = checked_replay(replay).model
     time = np.asarray(replay.time, dtype=float)
-    if not len(time):
-        raise OptionError("this replay has no frames to show")
     frames = states.chosen_frames(time, fps, 7 * model.nb)
     place, turn = _poses(replay.position[frames], replay.orientation[frames])
     low, high = states.bounds(model, replay.position[frames], replay.orientation[frames])
@@ -59,12 +58,8 @@ def write_glb(
     tints = colours_of(model, colours or {})
     file.add_bodies(model, place, turn, tints, float((high - low).max()), replay)
     file.animate(model, time[frames] - time[frames[0]], place, turn)
-    where = Path(path)
-    try:
-        where.parent.mkdir(parents=True, exist_ok=True)
+    with writing(Path(path)) as where:
         where.write_bytes(file.data())
-    except OSError as error:
-        raise OptionError(f"{where}: {error.strerror or error}") from None
     return where
 
 

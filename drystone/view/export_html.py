@@ -21,7 +21,7 @@ from drystone.arguments import answering
 from drystone.errors import OptionError
 from drystone.escaping import for_html, for_line
 from drystone.recording.base import Replay
-from drystone.values import text, whole
+from drystone.values import text, whole, writing
 from drystone.view.player.replays import as_json, pack
 
 SCRIPTS = ("decode", "algebra", "camera", "shaders", "spatial", "planar", "series", "main")
@@ -35,11 +35,8 @@ def write_html(replays: Any, path: str | Path, **options: Any) -> Path:
 
 def _write(text: str, path: str | Path) -> Path:
     place = Path(path)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+    with writing(place):
         place.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OptionError(f"{place}: {error.strerror or error}") from None
     return place
 
 

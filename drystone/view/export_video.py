@@ -25,6 +25,7 @@ from drystone.model import Model, State
 from drystone.plots.forces import MOBILISATION
 from drystone.recording.base import checked_replay
 from drystone.types import Floats
+from drystone.values import writing
 from drystone.view import palette
 from drystone.view.player.contacts import contacts_of, force_lines
 from drystone.view.player.replays import bounds_of, colours_of
@@ -61,7 +62,8 @@ def write_video(
     program = ffmpeg()
     film = Film(replay, _even(size), view=view, colours=colours, forces=forces)
     times = shown_times(film.time, fps, speed, start, end)
-    place = _folder(path)
+    with writing(Path(path)) as place:
+        pass  # the folder is made: ffmpeg writes the file
     command = [
         program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24",
         "-s", f"{film.pixels[0]}x{film.pixels[1]}", "-r", f"{fps:g}", "-i", "-", "-an",
@@ -113,7 +115,7 @@ def write_animation(
 
     As ``write_video``; hold: how long the last picture stands [s]; quality: of WebP, 0 to 100.
     """
-    place = _folder(path)
+    place = Path(path)
     if place.suffix.lower() not in ANIMATED:
         raise OptionError(f"{place}: expected a file name that ends in .gif or .webp")
     image = _pillow()
@@ -129,10 +131,8 @@ def write_animation(
         options |= {"optimize": False, "disposal": 1}
     else:
         options |= {"quality": quality, "method": 4, "minimize_size": False}
-    try:
+    with writing(place):
         pictures[0].save(place, save_all=True, append_images=pictures[1:], loop=0, **options)
-    except OSError as error:
-        raise OptionError(f"{place}: {error.strerror or error}") from None
     return place
 
 
@@ -198,15 +198,6 @@ def _even(size: tuple[int, int]) -> tuple[int, int]:
     return size[0] + size[0] % 2, size[1] + size[1] % 2
 
 
-def _folder(path: str | Path) -> Path:
-    place = Path(path)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"{place}: {error.strerror or error}") from None
-    return place
-
-
 Picture = NDArray[np.uint8]
 
 
@@ -231,8 +222,6 @@ class Film:
         self.model: Model = checked_replay(replay).model
         self.replay, self.pixels, self.forces = replay, pixels, forces
         self.time = np.asarray(replay.time, dtype=float)
-        if not len(self.time):
-            raise OptionError("this replay has no frames to show")
         self.position = np.nan_to_num(np.asarray(replay.position))
         self.orientation = np.nan_to_num(np.asarray(replay.orientation))
         self.view = view if view is not None else getattr(replay, "view", None) or {}

@@ -47,8 +47,6 @@ def pack(
     if model.nb >= WORLD:
         raise OptionError(f"a page holds fewer than {WORLD} bodies; this replay has {model.nb}")
     time = np.asarray(replay.time, dtype=float)
-    if not len(time):
-        raise OptionError("this replay has no frames to show")
     planar = model.dim == 2
     frames = states.chosen_frames(time, fps, model.nb * (3 if planar else 7))
     position, orientation = replay.position[frames], replay.orientation[frames]
