@@ -385,16 +385,8 @@ class Recorder:
 def _thinned(chunk: dict[str, np.ndarray], kept: slice) -> dict[str, np.ndarray]:
     """Some frames of a chunk; of the others no contacts were noted."""
     out = dict(chunk)
-    for name in (
-        "time",
-        "position",
-        "orientation",
-        "velocity",
-        "kick",
-        "report",
-        "noted",
-        "wrench",
-    ):
+    moments = ("time", "position", "orientation", "velocity", "kick", "report", "noted", "wrench")
+    for name in moments:
         out[name] = chunk[name][kept].copy()
     each = np.diff(chunk["log"], prepend=0)
     mine = np.zeros(each.size, bool)
@@ -423,29 +415,25 @@ class Head:
 
     def parts(self) -> dict[str, np.ndarray]:
         """Datasets that never change, by name."""
-        return _fixed_parts(self)
-
-
-def _fixed_parts(head: Head) -> dict[str, np.ndarray]:
-    origin, model, method = head.origin, head.model, head.method
-    out = {"model": np.frombuffer(pack(model_arrays(model)), np.uint8)}
-    described, why = _described(head.world)
-    out["document"] = text_array("" if described is None else json.dumps(described))
-    about = {
-        "format": FORMAT, "version": FORMAT_VERSION, "dim": model.dim, "dt": method.dt,
-        "every": head.every, "contacts": head.contacts, "forces": head.forces,
-        "method": _method(method),
-        "scene": origin.get("scene"), "settings": origin.get("settings", {}),
-        "view": origin.get("view", {}), "title": origin.get("title", ""), "undescribed": why,
-        "info": {
-            "drystone": _installed("drystone"), "python": platform.python_version(),
-            "numpy": np.__version__, "numba": numba.__version__, "scipy": scipy.__version__,
-            "hdf5": h5py.version.hdf5_version,
-        },
-    }  # fmt: skip
-    out["about"] = text_array(json.dumps(about))
-    out["sum"] = np.array([checksum(out)], np.int64)
-    return out
+        origin, model, method = self.origin, self.model, self.method
+        out = {"model": np.frombuffer(pack(model_arrays(model)), np.uint8)}
+        described, why = _described(self.world)
+        out["document"] = text_array("" if described is None else json.dumps(described))
+        about = {
+            "format": FORMAT, "version": FORMAT_VERSION, "dim": model.dim, "dt": method.dt,
+            "every": self.every, "contacts": self.contacts, "forces": self.forces,
+            "method": _method(method),
+            "scene": origin.get("scene"), "settings": origin.get("settings", {}),
+            "view": origin.get("view", {}), "title": origin.get("title", ""), "undescribed": why,
+            "info": {
+                "drystone": _installed("drystone"), "python": platform.python_version(),
+                "numpy": np.__version__, "numba": numba.__version__, "scipy": scipy.__version__,
+                "hdf5": h5py.version.hdf5_version,
+            },
+        }  # fmt: skip
+        out["about"] = text_array(json.dumps(about))
+        out["sum"] = np.array([checksum(out)], np.int64)
+        return out
 
 
 _installed = cache(version)  # reads a file
