@@ -14,14 +14,13 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Protocol, TypeVar, cast
 
 from drystone.arguments import warn_user
 from drystone.errors import OptionError
-from drystone.values import refused_call, text
+from drystone.values import meant, refused_call, text
 
 
 class Named(Protocol):
@@ -61,10 +60,9 @@ class Registry(Mapping[str, T]):
         """The entry of that name, or OptionError with those that there are; owner: who asks."""
         if isinstance(name, str) and name in self:
             return self[name]
-        near = get_close_matches(name, self, n=1) if isinstance(name, str) else []
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = meant(name, self) if isinstance(name, str) else ""
         whose = f"{owner}: " if owner else ""
-        known = f"{hint}expected {', '.join(self)}"
+        known = f"{hint} expected {', '.join(self)}".lstrip()
         raise OptionError(f"{whose}unknown {self.what} {text(name)}: {known}")
 
     def __getitem__(self, name: str) -> T:

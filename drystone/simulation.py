@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, overload
@@ -31,7 +30,7 @@ from drystone.steppers.registry import METHODS
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
 from drystone.types import BodyLike, Table
-from drystone.values import among, as_path, function, switch, text, whole
+from drystone.values import among, as_path, function, meant, switch, text, whole
 from drystone.world import World
 
 if TYPE_CHECKING:  # files are heavy to load, and most runs have none
@@ -457,8 +456,7 @@ class Simulation:
     def index(self, body: BodyLike) -> int:
         name: Any = getattr(body, "name", body)
         if not among(name, self._places):
-            near = get_close_matches(str(name), self._places, n=1)
-            hint = f": did you mean {near[0]!r}?" if near else ""
+            hint = meant(name, self._places, before=": ")
             raise ModelError(f"no body {name!r} in this simulation{hint}")
         return self._places[name]
 

@@ -10,9 +10,10 @@ import inspect
 import math
 import operator
 import os
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -98,6 +99,13 @@ def text(value: Any, limit: int = 80) -> str:
         return "a whole number too large for a float" if math.isinf(size) else f"{size:g}"
     words = " ".join(repr(value).split())
     return words if len(words) <= limit else words[: limit - 3] + "..."
+
+
+def meant(name: Any, known: Iterable[str], otherwise: str = "", before: str = "") -> str:
+    """Which of the names known was probably meant, as a question after `before`; otherwise: what
+    is said where none is near."""
+    near = get_close_matches(str(name), list(known), n=1)
+    return f"{before}did you mean {near[0]!r}?" if near else otherwise
 
 
 def new_name(kind: str, value: Any, known: Any, taken: str | None = None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
@@ -42,7 +41,7 @@ from drystone.geometry.shapes.compound import PartLike
 from drystone.model import Model, State
 from drystone.problems.cones import CircularCone, EllipticCone
 from drystone.types import GRAVITY, MatrixLike, Real, VectorLike
-from drystone.values import new_name, switch, text, whole
+from drystone.values import meant, new_name, switch, text, whole
 
 NAN = float("nan")
 Layers = int | Collection[int]  # of a body: bodies collide if they share one
@@ -90,9 +89,8 @@ class World:
     def __setattr__(self, name: str, value: Any) -> None:
         """A slip of the keyboard must not be silent: ``world.gravty = ...``."""
         if type(self) is World and name[0] != "_" and name != "gravity":
-            near = get_close_matches(name, ["gravity"], 1)
-            hint = f": did you mean {near[0]!r}?" if near else ": gravity is what can be set"
-            raise ModelError(f"World has no attribute {name!r}{hint}")
+            hint = meant(name, ["gravity"], "gravity is what can be set")
+            raise ModelError(f"World has no attribute {name!r}: {hint}")
         object.__setattr__(self, name, value)
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from drystone.kernels.joints import LENGTH, POINT
 from drystone.kernels.joints_coupled import HOLD, LOWER, UPPER
 from drystone.model import Joints
 from drystone.types import Floats, Ints
-from drystone.values import new_name, switch
+from drystone.values import meant, new_name, switch
 
 Ends = tuple[Body | None, Body | None]  # None is the world
 
@@ -91,8 +90,7 @@ def find_joint(what: str, joint: Any, known: Mapping[str, JointEntry]) -> JointE
     name = getattr(joint, "name", joint)
     found = known.get(name) if isinstance(name, str) else None
     if found is None or (isinstance(joint, JointHandle) and joint.uid != found.uid):
-        near = get_close_matches(str(name), list(known), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near and found is None else ""
+        hint = meant(name, known, before="; ") if found is None else ""
         raise ModelError(f"{what}: no joint is named {name!r}{hint}")
     return found
 

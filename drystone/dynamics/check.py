@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from drystone.errors import ModelError
-from drystone.values import real, reals, text
+from drystone.values import meant, real, reals, text
 
 MAGNITUDE = 1e100  # of any number about a body: products of three stay numbers
 WORLD = "world"  # the name that means no body: the inertial frame
@@ -119,6 +118,5 @@ def body_name(owner: str, value: Any, *, world: bool = False) -> str:
 
 def unknown(owner: str, name: str, names: Iterable[str]) -> ModelError:
     """The error for a name that no body has, with the nearest one that some body has."""
-    near = get_close_matches(name, list(names), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = meant(name, names, before="; ")
     return ModelError(f"{owner}: no body is named {name!r}{hint}")

@@ -22,7 +22,7 @@ from drystone.plots.steps import (
     draw_stages,
 )
 from drystone.recording.base import Replay, checked_replay
-from drystone.values import as_path, real, text
+from drystone.values import as_path, meant, real, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,10 +155,7 @@ def quantities(what: str | Sequence[str]) -> tuple[str, ...]:
         raise OptionError(f"what = {what!r}: expected some of {', '.join(QUANTITIES)}")
     for name in names:
         if name not in QUANTITIES:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, list(QUANTITIES), 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(QUANTITIES)}"
+            hint = meant(name, QUANTITIES, f"expected {', '.join(QUANTITIES)}")
             raise OptionError(f"unknown quantity {name!r}: {hint}")
     return tuple(dict.fromkeys(names))
 

@@ -17,6 +17,7 @@ from drystone.recording.base import checked_replay
 from drystone.steppers.base import StepReport, current_name
 from drystone.trajectory import report_number
 from drystone.types import Floats, Ints
+from drystone.values import meant
 
 BODIES_SHOWN = 6  # bodies shown where none were named
 
@@ -125,8 +126,5 @@ def chosen(run: Any, names: Sequence[str] | None, most: int = BODIES_SHOWN) -> t
 
 
 def _near(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(known), 1)
     some = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-    return f"did you mean {near[0]!r}?" if near else f"the bodies are {some}"
+    return meant(name, known, f"the bodies are {some}")

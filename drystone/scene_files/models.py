@@ -11,7 +11,6 @@ import math
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache, reduce
 from operator import or_
 from typing import (
@@ -38,7 +37,7 @@ from drystone.solvers.base import Solver
 from drystone.solvers.registry import SOLVERS, by_name
 from drystone.steppers.registry import METHODS
 from drystone.types import VectorLike
-from drystone.values import NAME_CHARACTERS
+from drystone.values import NAME_CHARACTERS, meant
 
 MAX_BODIES = 200_000  # with copies: a short file must not fill the memory
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -68,9 +67,8 @@ class Entry(BaseModel):
         if isinstance(data, dict) and cls.model_config.get("extra") != "allow":
             for key in data:
                 if key not in cls.model_fields:
-                    near = get_close_matches(str(key), cls.model_fields, n=1)
-                    hint = f"did you mean {near[0]!r}?" if near else ""
-                    hint = hint or f"expected one of {', '.join(cls.model_fields)}"
+                    known = f"expected one of {', '.join(cls.model_fields)}"
+                    hint = meant(key, cls.model_fields, known)
                     raise PydanticCustomError(
                         "unknown_key", "unknown key; {hint}", {"key": key, "hint": hint}
                     )

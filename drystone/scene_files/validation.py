@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,6 +9,7 @@ from pydantic import ValidationError
 from drystone.constraints.joints.registry import other_words
 from drystone.errors import SceneFileError
 from drystone.scene_files.text import Place
+from drystone.values import meant
 
 ERRORS_LISTED = 20  # errors of a file that are listed
 TURNS = ("orientation", "inertia_frame")
@@ -118,12 +118,11 @@ def _words(item: Any) -> str:
     if kind == "union_tag_invalid":
         known = [text.strip(" '") for text in context["expected_tags"].split(",")]
         other = (other_words() | ALSO).get(str(context["tag"]))
-        near = [other] if other in known else get_close_matches(str(context["tag"]), known, n=1)
-        return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+        tag = other if other in known else context["tag"]
+        return meant(tag, known, f"expected one of {', '.join(known)}")
     if kind == "literal_error":
         known = [text.strip(" '") for text in context["expected"].replace(" or ", ",").split(",")]
-        near = get_close_matches(str(item["input"]), known, n=1)
-        return f"did you mean {near[0]!r}?" if near else f"expected {context['expected']}"
+        return meant(item["input"], known, f"expected {context['expected']}")
     simple = {
         "float_type": "expected a number",
         "finite_number": "expected a finite number",

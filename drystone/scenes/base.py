@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
@@ -17,7 +16,7 @@ from drystone.simulation import Simulation
 from drystone.steppers.base import Method
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.values import text
+from drystone.values import meant, text
 from drystone.world import World
 
 if TYPE_CHECKING:
@@ -153,8 +152,7 @@ def rough(**options: Any) -> EventDriven:
 
 def unknown(what: str, name: str, known: Mapping[str, Any]) -> str:
     """That there is no such thing, and which was probably meant."""
-    near = get_close_matches(str(name), list(known), 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(known)}"
+    hint = meant(name, known, f"expected {', '.join(known)}")
     return f"unknown {what} {name!r}: {hint}"
 
 
