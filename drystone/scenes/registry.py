@@ -21,12 +21,7 @@ _ROWS = (  # name, module, what it shows, where it comes from
     ("wedge-cone", "sliding", "a particle in a wedge that can jam", f"{APS}, figure 1"),
     ("incline", "sliding", "a block holds or slides on a slope", f"{BARAFF}, figure 7"),
     ("sliding-block", "sliding", "a block slides to rest, in any direction", "closed form"),
-    (
-        "rolling-ball",
-        "sliding",
-        "a sliding ball rolls in the end, at 5/7 of its speed",
-        "closed form",
-    ),
+    ("rolling-ball", "sliding", "a sliding ball rolls in the end, at 5/7 speed", "closed form"),
     ("billiard-three", "collisions", "one ball hits two that touch", f"{BARAFF}, section 8"),
     ("newton-cradle", "collisions", "a row of balls hit by others", f"{BARAFF}, section 8"),
     ("mass-ratio", "stacks", "cubes, each ten times as heavy as the one below", "test of engines"),
