@@ -35,7 +35,7 @@ LAYOUTS = 3  # layouts after which nothing moves any more
 
 
 @dataclass(frozen=True)
-class Look:
+class PlotOptions:
     """What the caller chose: bodies by name, a time [s], a coordinate, a plane, tolerances."""
 
     bodies: tuple[str, ...] | None = None
@@ -50,11 +50,11 @@ class Look:
 class PlotPanel:
     """One pair of axes: how to draw it, and its height over its width."""
 
-    draw: Callable[[Axes, Any, Look], None]
-    ratio: float | Callable[[Any, Look], float] = 0.62
+    draw: Callable[[Axes, Any, PlotOptions], None]
+    ratio: float | Callable[[Any, PlotOptions], float] = 0.62
 
-    def height(self, run: Any, look: Look) -> float:
-        return self.ratio(run, look) if callable(self.ratio) else self.ratio
+    def height(self, run: Any, chosen: PlotOptions) -> float:
+        return self.ratio(run, chosen) if callable(self.ratio) else self.ratio
 
 
 @dataclass(frozen=True)
@@ -88,21 +88,23 @@ QUANTITIES: dict[str, Quantity] = {
     "residual": Quantity(
         "residuals of the solves",
         (
-            PlotPanel(lambda axes, run, look: draw_residual(axes, run, look.tol, look.loose), 0.5),
+            PlotPanel(
+                lambda axes, run, chosen: draw_residual(axes, run, chosen.tol, chosen.loose), 0.5
+            ),
             PlotPanel(lambda axes, run, _: draw_iterations(axes, run), 0.3),
         ),
     ),
     "forces": Quantity(
         "contact forces",
-        (PlotPanel(lambda axes, run, look: draw_forces_over_time(axes, run, look.bodies)),),
+        (PlotPanel(lambda axes, run, chosen: draw_forces_over_time(axes, run, chosen.bodies)),),
         contacts=True,
     ),
     "chains": Quantity(
         "force chains",
         (
             PlotPanel(
-                lambda axes, run, look: draw_chains(axes, run, look.time),
-                lambda run, look: chains_ratio(run, look.time),
+                lambda axes, run, chosen: draw_chains(axes, run, chosen.time),
+                lambda run, chosen: chains_ratio(run, chosen.time),
             ),
         ),
         timed=False,
@@ -112,8 +114,8 @@ QUANTITIES: dict[str, Quantity] = {
         "paths of centres of mass",
         (
             PlotPanel(
-                lambda axes, run, look: draw_trajectory(axes, run, look.bodies, look.plane),
-                lambda run, look: path_ratio(run, look.bodies, look.plane),
+                lambda axes, run, chosen: draw_trajectory(axes, run, chosen.bodies, chosen.plane),
+                lambda run, chosen: path_ratio(run, chosen.bodies, chosen.plane),
             ),
         ),
         timed=False,
@@ -122,7 +124,8 @@ QUANTITIES: dict[str, Quantity] = {
         "phase plot",
         (
             PlotPanel(
-                lambda axes, run, look: draw_phase(axes, run, look.bodies, look.coordinate), 0.8
+                lambda axes, run, chosen: draw_phase(axes, run, chosen.bodies, chosen.coordinate),
+                0.8,
             ),
         ),
         timed=False,
@@ -136,8 +139,8 @@ QUANTITIES: dict[str, Quantity] = {
         "bodies",
         (
             PlotPanel(
-                lambda axes, run, look: draw_picture(axes, run, look.time),
-                lambda run, look: picture_ratio(run, look.time),
+                lambda axes, run, chosen: draw_picture(axes, run, chosen.time),
+                lambda run, chosen: picture_ratio(run, chosen.time),
             ),
         ),
         timed=False,
@@ -198,24 +201,24 @@ def plot(
             raise OptionError(f"{field} = {text(word)}: expected a string")
     if any(QUANTITIES[name].contacts or not QUANTITIES[name].timed for name in names):
         checked_replay(run)  # where steps alone will not do
-    look = Look(tuple(bodies) if bodies else None, time, coordinate, plane, tol, loose)
+    chosen = PlotOptions(tuple(bodies) if bodies else None, time, coordinate, plane, tol, loose)
     if ax is not None:
         if not hasattr(ax, "plot"):
             raise OptionError(f"ax = {text(ax)}: expected axes of Matplotlib")
         if len(names) > 1:
             raise OptionError(f"what = {what!r}: one quantity fits into the axes given as ax")
-        QUANTITIES[names[0]].panels[0].draw(ax, run, look)
+        QUANTITIES[names[0]].panels[0].draw(ax, run, chosen)
         return ax
     place = None if path is None else check_path(path)
     columns = min(2, len(names))
     wide = (style.COLUMN if columns == 1 else style.PAGE) if width is None else float(width)
     if not 1.0 <= wide <= 40.0:
         raise OptionError(f"width = {width!r}: expected inches from 1 to 40")
-    tall = _heights(run, names, look, columns, wide)
+    tall = _heights(run, names, chosen, columns, wide)
     with style.figure(wide, sum(tall), printed=True, layout="constrained") as fig:
         cells = fig.subfigures(len(tall), columns, squeeze=False, height_ratios=tall).ravel()
         for cell, name in zip(cells, names, strict=False):
-            _fill(cell, run, QUANTITIES[name], look, titled=len(names) > 1)
+            _fill(cell, run, QUANTITIES[name], chosen, titled=len(names) > 1)
         if len(names) == 1 and not QUANTITIES[names[0]].timed:
             trim(fig)
         if place is not None:
@@ -244,10 +247,12 @@ def check_path(path: str | Path) -> Path:
     return place
 
 
-def _heights(run: Any, names: Sequence[str], look: Look, columns: int, wide: float) -> list[float]:
+def _heights(
+    run: Any, names: Sequence[str], chosen: PlotOptions, columns: int, wide: float
+) -> list[float]:
     """Of every row of quantities [inches]."""
     each = [
-        sum((wide / columns - 0.6) * p.height(run, look) for p in QUANTITIES[n].panels)
+        sum((wide / columns - 0.6) * p.height(run, chosen) for p in QUANTITIES[n].panels)
         + 0.55
         + (0.25 if len(names) > 1 else 0.0)
         for n in names
@@ -256,12 +261,12 @@ def _heights(run: Any, names: Sequence[str], look: Look, columns: int, wide: flo
     return [max(each[columns * r : columns * (r + 1)]) for r in range(rows)]
 
 
-def _fill(cell: Any, run: Any, quantity: Quantity, look: Look, titled: bool) -> None:
+def _fill(cell: Any, run: Any, quantity: Quantity, chosen: PlotOptions, titled: bool) -> None:
     """The panels of a quantity, one below the other."""
-    ratios = [panel.height(run, look) for panel in quantity.panels]
+    ratios = [panel.height(run, chosen) for panel in quantity.panels]
     axes = cell.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios)[:, 0]
     for axis, panel in zip(axes, quantity.panels, strict=True):
-        panel.draw(axis, run, look)
+        panel.draw(axis, run, chosen)
     if quantity.timed:
         for axis in axes[:-1]:
             axis.tick_params(labelbottom=False)
