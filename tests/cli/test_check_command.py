@@ -30,7 +30,7 @@ def test_scenes_are_written_and_run_to_the_same_bits(tmp_path):
     assert f"wrote {len(SCENES)} scenes" in done.output
     assert {path.stem for path in (tmp_path / "g").iterdir()} == set(SCENES)
     runs = [
-        json.loads(invoke("run", scene, "--duration", 0.2, "--json").output)
+        json.loads(invoke("run", scene, "--duration", 0.2, "--json").stdout)
         for scene in ("disks-21", tmp_path / "g" / "disks-21.yaml")
     ]
     for key in ("residual", "penetration", "energy", "contacts", "iterations", "method"):
@@ -87,7 +87,7 @@ def test_check_says_what_files_hold(wall, tmp_path):
     names = [wall, tmp_path / "run.h5", tmp_path / "step.hdf5", tmp_path / "step.dat"]
     done = invoke("check", *names, "--json")
     assert done.exit_code == 0, done.output
-    found = [json.loads(line) for line in done.output.splitlines()]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["kind"] for row in found] == ["scene", "recording", "problem", "problem"]
     assert all(row["ok"] for row in found)
     assert found[0]["bodies"] == 6
@@ -112,7 +112,7 @@ def test_check_goes_on_after_a_wrong_file(wall, tmp_path):
     assert "did you mean 'friction'?" in done.output
     assert lines[-1].startswith(f"{wall}: spatial scene")
     done = invoke("check", bad, "--json")
-    assert json.loads(done.output)["ok"] is False
+    assert json.loads(done.stdout)["ok"] is False
 
 
 def test_check_finds_what_the_first_instant_shows(tmp_path):
@@ -137,7 +137,7 @@ def test_a_run_is_recorded(tmp_path):
     for scene, frames in (("disks-21", 5), ("rolling-ball", 13), ("double-pendulum", 13)):
         done = invoke("run", scene, "--duration", 0.2, "--record", path, "--json")
         assert done.exit_code == 0, done.output
-        found = json.loads(done.output)
+        found = json.loads(done.stdout)
         assert found["files"] == [str(path)]
         assert found["steps"] == round(0.2 / found["method"]["dt"])
         record = ds.read_recording(path)
@@ -164,7 +164,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     assert not ds.read_recording(path).complete
     done = invoke("resume", path, "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.output)["until"] == pytest.approx(1.0)
+    assert json.loads(done.stdout)["until"] == pytest.approx(1.0)
     record, plain = ds.read_recording(path), ds.scene("disks-21").simulation()
     plain.run(1.0)
     assert record.complete

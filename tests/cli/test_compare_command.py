@@ -30,7 +30,7 @@ def test_the_table_has_a_row_for_each_method():
 
 def test_json_is_one_object():
     done = invoke("rolling-ball", *PAIR, "--duration", 0.1, "--json", "-s", "mu=0.1")
-    found = json.loads(done.output)
+    found = json.loads(done.stdout)
     assert found["scene"] == "rolling-ball"
     assert found["reference"] == "time-stepping:coulomb,dt=1/480"
     assert [row["steps"] for row in found["rows"]] == [24, 48]

@@ -153,7 +153,7 @@ def test_angles_that_look_like_degrees_are_pointed_out(tmp_path):
     assert "mine.yaml:3: bodies[0].orientation: 90 rad are 14.3 turns: 1.571 if" in done.output
     assert "mine.yaml:5: joints[0].limits: 45 rad" in done.output
     assert done.output.count("degrees") == 2
-    (hint, _) = json.loads(runner.invoke(app, ["check", "--json", str(path)]).output)["hints"]
+    (hint, _) = json.loads(runner.invoke(app, ["check", "--json", str(path)]).stdout)["hints"]
     assert "1.571 if 90 degrees are meant" in hint
 
 

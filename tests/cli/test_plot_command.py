@@ -29,7 +29,7 @@ def test_one_file_holds_all_that_was_asked_for(tmp_path):
 def test_a_folder_gets_a_file_for_each_quantity(tmp_path):
     done = invoke(*SHORT, "-w", "residual,timing", "-o", tmp_path / "out", "--json")
     assert done.exit_code == 0, done.output
-    found = json.loads(done.output)
+    found = json.loads(done.stdout)
     assert found["what"] == ["residual", "timing"]
     assert found["files"] == [str(tmp_path / "out" / f"{n}.png") for n in ("residual", "timing")]
     assert all((tmp_path / "out" / f"{n}.png").exists() for n in ("residual", "timing"))

@@ -32,7 +32,7 @@ def test_summary_says_what_matters():
 def test_json_is_one_object_and_agrees_with_the_simulation():
     done = invoke("run", "rolling-ball", "--duration", 0.2, "--set", "speed=3", "--json")
     assert done.exit_code == 0
-    found = json.loads(done.output)
+    found = json.loads(done.stdout)
     scene = ds.scene("rolling-ball", speed=3)
     sim = scene.simulation()
     trajectory = sim.run(0.2, record=True)
@@ -59,7 +59,7 @@ def test_options_reach_the_method():
         "--no-stabilize", "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    method = json.loads(done.output)["method"]
+    method = json.loads(done.stdout)["method"]
     assert method == {
         "name": "time-stepping", "dt": 0.01, "formulation": "convex", "cone": 8,
         "restitution": "newton", "stabilize": False, "solver": "lemke", "tol": 1e-6,
@@ -144,7 +144,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_step(monkeypatch):
     monkeypatch.setattr(ds.Simulation, "step", impatient)
     done = invoke("run", "double-pendulum", "--method", "penalty", "--duration", "0.05", "--json")
     assert done.exit_code == 1
-    assert json.loads(done.output.strip().splitlines()[1])["steps"] == 0
+    assert json.loads(done.stdout)["steps"] == 0
 
 
 def test_pictures_and_plots_are_written(tmp_path):

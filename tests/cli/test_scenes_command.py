@@ -21,7 +21,7 @@ def test_the_table_names_every_scene_and_its_paper():
 
 def test_json_holds_settings_with_defaults_and_types():
     done = runner.invoke(app, ["scenes", "--json"])
-    rows = [json.loads(line) for line in done.output.splitlines()]
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["name"] for row in rows] == list(SCENES)
     spheres = next(row for row in rows if row["name"] == "spheres")
     assert spheres["settings"]["n"] == {"default": 1000, "type": "int"}

@@ -194,7 +194,7 @@ def test_the_commands(recorded, tmp_path):
     assert out.exit_code == 2
     assert f"damaged: frame {FRAME} (0.0" in out.output
     assert "of 13 frames are whole" in out.output
-    told = json.loads(command("check", path, "--json").output)
+    told = json.loads(command("check", path, "--json").stdout)
     assert not told["ok"]
     assert "position" in told["errors"][0]
     table = tmp_path / "a.csv"

@@ -98,7 +98,7 @@ def test_the_command_tells_claims_and_whether_they_hold(tmp_path, monkeypatch):
     run = CliRunner().invoke
     done = run(app, ["check", "rod-inconsistent", "indeterminate-impulse", "--json"])
     assert done.exit_code == 0, done.output
-    said = [json.loads(line) for line in done.output.splitlines()]
+    said = [json.loads(line) for line in done.stdout.splitlines()]
     assert [one["scene"] for one in said] == ["rod-inconsistent", "indeterminate-impulse"]
     assert all(claim["ok"] for one in said for claim in one["claims"])
     done = run(app, ["check", "subset-sum", "--set", "target=9"])

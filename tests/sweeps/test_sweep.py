@@ -172,7 +172,7 @@ def test_the_command_prints_writes_and_refuses(tmp_path):
     assert path.read_text().splitlines()[0] == "ratio,method,end:block.x,failed"
     assert len(done.output.splitlines()) == 4
     done = runner.invoke(app, [*base, "--json"])
-    assert [json.loads(line)["ratio"] for line in done.output.splitlines()] == ["0.9", "1.2"]
+    assert [json.loads(line)["ratio"] for line in done.stdout.splitlines()] == ["0.9", "1.2"]
     for extra, words in ((["-o", "x.txt"], ".csv"), (["-m", "mx:y"], "'max'")):
         done = runner.invoke(app, [*base, *extra])
         assert done.exit_code == 2
