@@ -22,6 +22,7 @@ from benchmarks.recording import recording
 from benchmarks.scaling import scaling
 from benchmarks.scenes.command import scenes
 from benchmarks.solvers import solvers
+from benchmarks.structures import structures
 from benchmarks.sweeps import sweeps
 from drystone.cli.console import mistakes
 
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "scenes": scenes,
     "growth": growth,
     "solvers": solvers,
+    "structures": structures,
     "forces": forces,
     "event-scenes": event_scenes,
     "compile": compiling,

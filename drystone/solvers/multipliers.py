@@ -20,11 +20,14 @@ MULTIPLIERS = "multipliers"  # its name in reports
 # yielding of contacts relative to unit^2: the first, its part where the error does not fall to
 # SLOW_DECREASE of itself, the least
 FIRST_YIELDING, STIFFER, SLOW_DECREASE, LEAST_ALPHA = 1e-6, 0.1, 0.1, 1e-9
+# the same once the law is met, when only velocities remain: slender columns bend under forces that
+# contacts hardly feel
+MUCH_STIFFER, STIFFEST_ALPHA = 0.01, 1e-14
 OUTER_ROUNDS = 25  # of the method of multipliers
 NEWTON_STEPS_A_ROUND = 100  # of Newton's method in a round
 ROUND_ACCURACY = 1e-2  # of a round's change: how closely the next is solved
 GRADIENT_FLOOR = 1e-14  # of the impulses: what Newton's method does not fall below
-STEADY = 1e-10  # of all that contacts change: velocities that no longer do
+STEADY = 1e-13  # of all that contacts change: velocities that no longer do
 RESIDUAL_DECREASE = 0.5  # of the residual: a round that does not bring it below has not helped
 LEAST_DIVISOR = 1e-300  # where there may be nothing to divide by
 STUCK_ROUNDS = 2  # such rounds in turn after which no more are made
@@ -130,7 +133,10 @@ class _Problem:
             if idle == STUCK_ROUNDS:  # Coulomb's law is not met by the convex one: something slides
                 break
             if moved > SLOW_DECREASE * before:
-                alpha = max(STIFFER * alpha, LEAST_ALPHA)
+                part, end = (
+                    (STIFFER, LEAST_ALPHA) if least > tol else (MUCH_STIFFER, STIFFEST_ALPHA)
+                )
+                alpha = max(part * alpha, end)
             before = moved
         return Answer(best / root, self._velocities(best) * root, both, steps)
 

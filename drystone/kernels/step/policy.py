@@ -28,6 +28,8 @@ from drystone.kernels import status
 from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
 
+STARTS = 10.0  # times its speed before: what rested begins to move,
+BEGINS = 0.1  # of the speed that is still, at least
 LARGE_GAP = 1.0  # energy gap of large islands with joints: what the law forbids is all there is
 NO_LIMIT = 1 << 40  # contacts: no island is refused
 # a body is thrown if it gains so many times the speed of what pushes it, more than so many times
@@ -166,7 +168,7 @@ def hold(s, scan):
         if s.only_sweeps or s.jointed[k] or pushed(s, k):
             continue
         solved = s.ended[k] == status.SOLVED
-        first = unmoved(s, k) and not (solved and quiet(s, s.v, k, s.policy.quiet))
+        first = unmoved(s, k) and not (solved and stays(s, k))
         if s.start[k + 1] - s.start[k] > s.policy.small and not (solved or first):
             first = s.newton_wait == 0 and settled(s, k, 1.0)
         if first:
@@ -177,13 +179,23 @@ def hold(s, scan):
 @stage
 def unmoved(s, k):
     """Whether island k rested before this step."""
-    return quiet(s, s.v0, k, s.policy.quiet)
+    return fastest(s, s.v0, k) <= (s.policy.quiet * s.rest_speed) ** 2
 
 
 @stage
-def quiet(s, v, k, part):
-    """Whether nothing in island k, turning or not, is faster than this part of rest_speed."""
-    dim, most = _dim(s), (part * s.rest_speed) ** 2
+def stays(s, k):
+    """Whether an island that rested still does. Impulses that stopped what moved, however little,
+    are no warm start for what rests, and would move it as fast as it was: what begins to move at
+    once is asked anew. What sweeps leave grows slowly, step by step: it is stopped in time."""
+    before, now = fastest(s, s.v0, k), fastest(s, s.v, k)
+    still = (s.policy.still * s.rest_speed) ** 2
+    return now <= still and (now <= BEGINS**2 * still or now <= STARTS**2 * before)
+
+
+@stage
+def fastest(s, v, k):
+    """Square of the greatest speed in island k, turning or not; inf for what is no number."""
+    dim, most = _dim(s), 0.0
     for i in range(s.start[k], s.start[k + 1]):
         for side in range(2):
             b = s.body[i, side]
@@ -194,9 +206,8 @@ def quiet(s, v, k, part):
                         moved += v[b, a] ** 2
                     else:
                         turned += (v[b, a] * s.size[b]) ** 2
-                if moved > most or turned > most:
-                    return False
-    return True
+                most = max(most, moved, turned) if moved + turned < np.inf else np.inf
+    return most
 
 
 @stage

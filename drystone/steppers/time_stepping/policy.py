@@ -35,8 +35,9 @@ class IslandPolicy:
         pass is there again in the next step's warm start.
     closer_at_rest, closest: the same for small islands at rest, and in the two steps after one
         that needed Newton's method.
-    quiet: part of the speed that gravity gives in a step: what is slower rests. An island that
-        rested and begins to move is asked first whether it can rest.
+    quiet: part of the speed that gravity gives in a step: what is slower rests.
+    still: the same of what goes on to rest: an island that rested and becomes faster is asked first
+        whether it can rest.
     rest_room: blocks in the factors of the matrix of bodies that decides it; larger islands are
         swept only.
     rest_sweeps, rest_sweeps_most, rest_tol: sweeps of a large island at rest in each step, their
@@ -65,6 +66,7 @@ class IslandPolicy:
     closer_at_rest: float = 1e-4
     closest: float = 1e-6
     quiet: float = 1e-6
+    still: float = 1e-9
     rest_room: int = 3_000_000
     rest_sweeps: int = 16
     rest_sweeps_most: int = 64

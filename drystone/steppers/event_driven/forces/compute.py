@@ -20,6 +20,7 @@ from drystone.solvers.ramp import Ramp
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.choices import Explanation, explain
 from drystone.steppers.event_driven.forces.index_set import RepairedSet, index_set, onto_circle
+from drystone.steppers.event_driven.forces.rest import at_rest, rests
 from drystone.steppers.event_driven.forces.results import (
     Forces,
     Island,
@@ -102,8 +103,22 @@ class ContactForces:
         self.statistics.evaluations += 1
         active = state.kind != Kind.SEPARATING
         log: list[str] = []
-        parts = tuple(self._island(system, log) for system in islands(state, active))
+        parts = tuple(
+            self._rest_first(self._island(system, log), log) for system in islands(state, active)
+        )
         return assembled(state, parts, log)
+
+    def _rest_first(self, part: Island, log: list[str]) -> Island:
+        """The island at rest, where that is a solution beside the one that was found."""
+        if part.reused or rests(part) or self.solver.name == "ramp":  # under which nothing sticks
+            return part
+        held = at_rest(part)
+        if held is None:
+            return part
+        self.statistics.several += 1
+        names = ", ".join(str(part.system.state.key[int(i)]) for i in part.system.contacts)
+        log.append(f"contacts {names}: several solutions; rest was taken")
+        return held
 
     def commit(self, forces: Forces) -> None:
         """Take over the index sets of these forces: what the next instants try first."""

@@ -28,6 +28,7 @@ from drystone.solvers.base import COLD, Limits
 from drystone.solvers.interior_point import InteriorPoint
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.index_set import index_sets, states_of
+from drystone.steppers.event_driven.forces.rest import REST, rests
 from drystone.steppers.event_driven.forces.results import Forces, Island, assembled, contact_states
 from drystone.steppers.event_driven.forces.sharing import GUESS
 from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
@@ -64,6 +65,8 @@ def coulomb_forces(state: ContactState, forces: Forces) -> Forces | None:
             again = _solved(part)
         if again is None and Kind.YIELDING in part.states:
             return None
+        if again is not None and rests(part) and not rests(again):
+            again = None
         again = part if again is None else again
         parts.append(again)
     return assembled(state, tuple(parts), list(forces.log))
@@ -72,7 +75,8 @@ def coulomb_forces(state: ContactState, forces: Forces) -> Forces | None:
 def picked(part: Island) -> bool:
     """Whether contacts at rest are in states that a method picked by taking them one by one: it
     may let one corner open and its mirror image hold where both would give way."""
-    if part.reused or part.index_set is None or GUESS in part.solution.methods:
+    found = part.solution.methods
+    if part.reused or part.index_set is None or GUESS in found or REST in found:
         return False
     rough = methods.acting(part.system)[1] > 0.0
     resting = rough & ~methods.sliding(part.system)
