@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from time import process_time
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from drystone.cli.words import COUNT, NUMBER
 from scipy.spatial import Voronoi
 
 import drystone as ds
 from benchmarks import options, tables
 from benchmarks.clock import one_thread
 from benchmarks.processes import alone
-from drystone.cli.words import COUNT, NUMBER
 from drystone.kernels._jit import compile_seconds
 
 HEAD = (
@@ -69,7 +70,7 @@ def vault(n: int, bays: int, ratio: float = 0.15) -> ds.World:
         angles = [k * whole for k in range(n + 1)]
         if bay % 2:
             angles = [0.0, *((k + 0.5) * whole for k in range(n)), math.pi]
-        for a, b in zip(angles, angles[1:], strict=False):
+        for a, b in pairwise(angles):
             corners = [
                 (r * math.cos(t), y, r * math.sin(t))
                 for r in (1 - ratio / 2, 1 + ratio / 2)

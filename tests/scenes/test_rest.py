@@ -204,3 +204,71 @@ def test_thresholds_know_no_units(part, falls):
     sim.run(250.0)
     moved = np.abs(sim.state.position[1:] - 100.0 * centres).max()
     assert moved > 1e-4 if falls else moved < 1e-7
+
+
+FORCE_METHODS = ("dantzig", "lemke", "qp-signs", "jacobi", "lotstedt")
+
+
+def fell_by_events(centres, mu, method):
+    planar = centres.shape[1] == 2
+    world = ds.World(planar=planar)
+    world.add_ground(friction=mu)
+    shape = ds.Disk(RADIUS) if planar else ds.Sphere(RADIUS)
+    for place in centres:
+        world.add_body(shape, density=1000, friction=mu, position=place)
+    sim = ds.Simulation(world, ds.EventDriven(contact_forces=method))
+    start = sim.state.position.copy()
+    sim.run(3 / 60)
+    return np.abs(sim.state.position - start).max()
+
+
+@pytest.mark.parametrize("method", FORCE_METHODS)
+@pytest.mark.parametrize("centres", [triangle(3), triangle(4)], ids=["3 rows", "4 rows"])
+def test_a_pile_stands_by_events_too(centres, method):
+    """The same rule for all force methods."""
+    least = threshold(centres)
+    for part in (0.9, 0.999):
+        assert fell_by_events(centres, part * least, method) > 1e-4
+    for part in (1.001, 1.2, 1.4, 1.8):
+        assert fell_by_events(centres, part * least, method) == 0.0
+
+
+def test_spheres_stand_by_events_too():
+    centres = pyramid(2)
+    least = threshold(centres)
+    assert fell_by_events(centres, 0.999 * least, "dantzig") > 1e-6
+    for part in (1.001, 1.2, 1.8):
+        assert fell_by_events(centres, part * least, "dantzig") < 1e-15
+
+
+def test_events_say_that_rest_was_taken():
+    centres = triangle(3)
+    world = ds.World(planar=True)
+    world.add_ground(friction=0.5)
+    for place in centres:
+        world.add_body(ds.Disk(RADIUS), density=1000, friction=0.5, position=place)
+    sim = ds.Simulation(world, ds.EventDriven())
+    assert any("rest was taken" in sentence for sentence in sim.step().log)
+
+
+def test_a_long_rest_stays_a_rest():
+    """What one sweep a step leaves would grow by a hundredth each step, until contacts change."""
+    sim = ds.Simulation(ds.scene("wall", courses=15, columns=10).world, ds.TimeStepping())
+    start, solves = sim.state.position.copy(), 0
+    for _ in range(1500):
+        report = sim.step()
+        solves += report.methods != ("nsgs",)
+    assert report.ok
+    assert np.abs(sim.state.position - start).max() < 1e-9
+    assert solves <= 6
+
+
+def test_a_column_of_a_thousand_rests():
+    """It bends under forces that its contacts hardly feel: velocities, not residuals, say so."""
+    sim = ds.Simulation(tower(1000), ds.TimeStepping())
+    start = sim.state.position.copy()
+    sim.step()
+    assert np.abs(sim.state.velocity).max() < 1e-12
+    sim.run(60 / 240)
+    assert sim.summary.ok
+    assert np.abs(sim.state.position - start).max() < 1e-11

@@ -66,7 +66,7 @@ class IslandPolicy:
     closer_at_rest: float = 1e-4
     closest: float = 1e-6
     quiet: float = 1e-6
-    still: float = 1e-9
+    still: float = 1e-8
     rest_room: int = 3_000_000
     rest_sweeps: int = 16
     rest_sweeps_most: int = 64

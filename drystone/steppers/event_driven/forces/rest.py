@@ -72,9 +72,7 @@ def at_rest(part: Island) -> Island | None:
             part.solution, value=value, dual=dual, status=Status.SOLVED, residual=violation,
             residual_unit=violation, ray=None, methods=(REST,),
         )  # fmt: skip
-        return replace(
-            part, solution=solution, states=states, reused=False, changed=True, index_set=L
-        )
+        return replace(part, solution=solution, states=states, reused=False, index_set=L)
     return None
 
 
