@@ -1,4 +1,4 @@
-"""Small questions about all bodies at once."""
+"""What is asked of all bodies at once: poses of geoms, relative velocities, loads, overlap."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from math import isfinite
 
 import numpy as np
 
+from drystone.dynamics.frames import spin_velocity
 from drystone.errors import ModelError, SimulationError
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
@@ -34,7 +35,7 @@ def geom_poses(model: Model, state: State) -> tuple[Floats, Floats]:
     return x, R
 
 
-def only(inverse_inertia: Floats, moves: Bools) -> Floats:
+def of_moving(inverse_inertia: Floats, moves: Bools) -> Floats:
     """The same with zeros for bodies that do not move."""
     shape = (-1,) + (1,) * (inverse_inertia.ndim - 1)
     return np.where(moves.reshape(shape), inverse_inertia, 0.0)
@@ -43,14 +44,11 @@ def only(inverse_inertia: Floats, moves: Bools) -> Floats:
 def relative_velocity(velocity: Floats, pair: Ints, arms: list[Floats]) -> Floats:
     """(nc, dim) velocity of contact points on A against B: v_a + w_a x r_a - v_b - w_b x r_b."""
     dim = arms[0].shape[1]
-    at = []
-    for s in (0, 1):
-        v, w, r = velocity[pair[:, s], :dim], velocity[pair[:, s], dim:], arms[s]
-        if dim == 2:
-            at.append(v + w * np.stack([-r[:, 1], r[:, 0]], axis=1))
-        else:
-            at.append(v + np.cross(w, r))
-    return np.asarray(at[0] - at[1])
+    of_a, of_b = (
+        velocity[pair[:, s], :dim] + spin_velocity(velocity[pair[:, s], dim:], arms[s])
+        for s in (0, 1)
+    )
+    return np.asarray(of_a - of_b)
 
 
 def relative_speed(velocity: Floats, pair: Ints, arms: list[Floats], normal: Floats) -> Floats:

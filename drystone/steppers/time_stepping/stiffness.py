@@ -178,7 +178,7 @@ class Softened:
 def answers(part: Part, rows: Rows, J: Floats, soft: Floats, body: Ints) -> tuple[Floats, Floats]:
     """M^-1 J' and D of rows J (n, d, 2, dof) of blocks on `body` (n, 2)."""
     inverse_mass = np.where(rows.moves, part.model.inverse_mass, 0.0)
-    inverse = bodies.only(part.inverse_inertia, rows.moves)
+    inverse = bodies.of_moving(part.inverse_inertia, rows.moves)
     P, D = np.empty_like(J), np.empty((*J.shape[:2], J.shape[1]))
     responses(inverse_mass, inverse, body, J, soft, P, D)
     return P, D
