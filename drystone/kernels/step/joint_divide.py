@@ -110,6 +110,7 @@ def next_part(s, scan, j):
     if j.kicks == 1:
         j.behind = 0.5 * s.h
     if j.done < WHOLE:
+        j.open_before = np.inf
         copy_all(s.report_row, j.sum_row)
         left, level = j.done, LEVELS  # the longest part that may begin here
         while left % 2 == 0:

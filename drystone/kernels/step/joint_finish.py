@@ -100,7 +100,7 @@ def take_back_planar(s, scan, j):
     """Energy that joints still made in a part as short as parts get is taken back."""
     made = _unexplained(s, j)
     if made > 0.0:
-        _take_back(s, j, made, kinetic_planar(s.mass, s.inertia, j.push))
+        _take_back(s, j, made, _pull(s, j, j.push), kinetic_planar(s.mass, s.inertia, j.push))
     return codes.GO_ON
 
 
@@ -109,7 +109,7 @@ def take_back_spatial(s, scan, j):
     """The same in space."""
     made = _unexplained(s, j)
     if made > 0.0:
-        _take_back(s, j, made, kinetic_spatial(s.mass, s.end_inertia, j.push))
+        _take_back(s, j, made, _pull(s, j, j.push), kinetic_spatial(s.mass, s.end_inertia, j.push))
     return codes.GO_ON
 
 
@@ -120,12 +120,11 @@ def _unexplained(s, j):
     if j.gaining == 0 or j.level < j.gaining:
         return 0.0
     out, dim = s.report, s.position.shape[1]
-    made = out.change - out.loads - out.driving  # contacts only lose
+    made = out.change - out.loads - out.driving + _pull(s, j, s.v)  # contacts only lose
     for b in range(s.v.shape[0] if j.kicks == 1 else 0):
-        if s.own_inverse_mass[b] > 0.0:  # what gravity gives until velocities are not late
+        if s.own_inverse_mass[b] > 0.0:
             for a in range(dim):
-                late = 0.5 * s.h * s.v[b, a] - (s.kick - 0.5 * s.h) * s.v0[b, a]
-                made += s.mass[b] * s.gravity[a] * late
+                made -= s.mass[b] * s.gravity[a] * (s.kick - 0.5 * s.h) * s.v0[b, a]
     if not made > GAIN * out.kinetic:
         return 0.0
     for b in range(s.v.shape[0]):
@@ -141,11 +140,26 @@ def _unexplained(s, j):
 
 
 @stage
-def _take_back(s, j, made, had):
+def _pull(s, j, v):
+    """Energy [J] that gravity gives bodies of velocities v until these are not late."""
+    given = 0.0
+    for b in range(v.shape[0] if j.kicks == 1 else 0):
+        if s.own_inverse_mass[b] > 0.0:
+            for a in range(s.position.shape[1]):
+                given += s.mass[b] * s.gravity[a] * 0.5 * s.h * v[b, a]
+    return given
+
+
+@stage
+def _take_back(s, j, made, pull, had):
     """Take energy [J] from the velocities of bodies that joints hold; these stay as joints allow.
-    had: their kinetic energy."""
-    left = max(had - made, 0.0)
-    factor = np.sqrt(left / had) if had > 0.0 else 0.0
+    had: their kinetic energy; pull: what gravity gives them until their velocities are not late,
+    which shrinks with these: factor^2 had + factor pull is what is left of had + pull."""
+    factor = 0.0
+    if had > 0.0:
+        root = pull * pull + 4.0 * had * (had + pull - made)
+        factor = max(0.0, 0.5 * (np.sqrt(max(root, 0.0)) - pull) / had)
+    left = factor * factor * had
     for k in range(j.body.shape[0]):
         for side in range(2):
             b = j.body[k, side]

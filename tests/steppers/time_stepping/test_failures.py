@@ -155,7 +155,7 @@ def test_overlap_at_the_start_is_refused():
         ({"dt": True}, "dt = True"),
         ({"tol": 0}, "tol = 0"),
         ({"cone": 5}, "k=5"),
-        ({"cone": "square"}, "unknown cone 'square'"),
+        ({"cone": "square"}, "cone = 'square': expected circular"),
         ({"formulation": "linear"}, "formulation = 'linear'"),
         ({"restitution": "moreau"}, "restitution = 'moreau'"),
         ({"active_gap": -0.1}, "active_gap = -0.1"),
