@@ -9,6 +9,7 @@ import drystone as ds
 from drystone.draw import meshes as drawing
 from drystone.dynamics.drag import grip
 from drystone.dynamics.frames import rotations
+from drystone.model import State
 from drystone.view import palette, panel, show
 from drystone.view.panel import _scaled, carried_on
 from drystone.view.sources import HISTORY_LENGTH, Live, Playback, between
@@ -320,3 +321,13 @@ def test_energies_are_drawn_in_a_unit_that_fits_the_axis(most):
     factor = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9}
     np.testing.assert_allclose(scaled * factor[title[8:-2]], curve, rtol=1e-14)
     assert scaled[-1] == 0.0 or 0.1 < scaled[-1] < 1e4
+
+
+def test_half_turns_are_interpolated_too():
+    """Quaternions at right angles are half a turn apart: either way round is right, none is not."""
+    still = np.zeros((1, 3)), np.zeros((1, 6))
+    upright = State(0.0, still[0], np.array([[1.0, 0, 0, 0]]), still[1])
+    turned = State(1.0, still[0], np.array([[0.0, 0, 0, 1]]), still[1])
+    assert between(upright, turned, 1.0).orientation == pytest.approx(turned.orientation)
+    half = between(upright, turned, 0.5).orientation
+    assert half == pytest.approx(np.array([[1.0, 0, 0, 1.0]]) / np.sqrt(2))
