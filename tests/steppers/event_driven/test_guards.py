@@ -70,6 +70,19 @@ def test_an_instant_with_too_many_impulses_ends_the_run_by_name():
         run(sim, 0.1)
 
 
+def test_what_sinks_more_slowly_than_it_rests_is_stopped():
+    """It parts at last, but left alone it would be ten times deeper than ``touch`` before, event by
+    event."""
+    world = ds.World(planar=True, gravity=(0, 1e-7))
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), name="ball", position=(0, 0.1), velocity=(0, -5e-8))
+    method = ds.EventDriven(rest_speed=1e-3)
+    sim = ds.Simulation(world, method)
+    reports = run(sim, 0.5)
+    assert sim.body("ball").position[1] >= 0.1 - method.touch
+    assert work(reports)[1] <= 1
+
+
 def test_an_option_by_its_earlier_name_does_not_overrule_the_guards():
     with pytest.warns(DeprecationWarning, match="EventGuards"):
         assert ds.EventDriven(max_events=5).guards.max_events == 5
