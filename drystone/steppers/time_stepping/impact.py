@@ -13,6 +13,11 @@ with the impulses eps_n r_n^c (and eps_t r_t^c) given back, and a friction bound
 Short cut: v+ = v^c + M^-1 J' (eps r^c), one solve; with one eps for all contacts this is
 (1 + eps) v^c - eps v- (Anitescu et al. 1998, 4).
 
+With friction none of these laws bounds the energy: where friction and normal impulses are coupled,
+what is given back may be more than compression took (Kane 1984 of Newton's law). Where it is, the
+coefficients of the impact are scaled down together, to the greatest part with which contacts make
+no energy. With none of it an impact is plastic, and makes none.
+
 Velocities of the scheme lie half a step before the positions they meet: q' = q + h v' with the
 velocity at the middle of the step. So the law of impact gets v- plus half of the kick by the
 step's forces, and the other half is taken off v+ before the whole kick is given. A ball that falls
@@ -21,6 +26,7 @@ and bounces with eps = 1 then keeps its energy to rounding, and bodies at rest d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +39,11 @@ IMPACT_ROUNDS = 20  # of contacts that begin to approach because others bounced
 IMPACT_GAP = 1e-6  # of a body's size: contacts this near take part in a collision at once
 SLOW_IMPACT = 1e-6  # of the speed that gravity gives in a step: not a collision
 LEAST_SPEED = 1e-12  # [m/s] the same without gravity
+ENERGY_ROUNDING = 1e-9  # of the energy that an impact moves: what solves leave
+RESTITUTION_TOL = 1e-6  # of the coefficients, where they are scaled down
+
+Phases = tuple[Rows, Floats, Floats, Floats]  # rows, r, v before, v after
+Phase = Callable[[Rows, Floats, "Impact", IslandSolver], None]
 
 
 @dataclass(slots=True)
@@ -46,7 +57,7 @@ class Impact:
     v: Floats
     half: Floats
     collisions: int
-    parts: list[tuple[Rows, Floats, Floats, Floats]]
+    parts: list[Phases]
     iterations: int = 0
     status: Status = Status.SOLVED
     residual: float = 0.0
@@ -69,8 +80,50 @@ def collide(
         out.collisions += count
         part = rows.take(chosen)
         phase = {"newton": _newton, "poisson": _poisson}.get(solver.options.restitution, _shortcut)
-        phase(part, out, solver)
+        _bounce(phase, part, out, solver)
     return out
+
+
+def _bounce(phase: Phase, part: Rows, out: Impact, solver: IslandSolver) -> None:
+    """A law of impact, by less restitution where its contacts would make energy."""
+    v, parts, eps = out.v, len(out.parts), part.eps
+    phase(part, eps, out, solver)
+    least = ENERGY_ROUNDING * _exchanged(out.parts[parts:])
+    if _gain(out.parts[parts:]) <= least:
+        return
+    low, high = 0.0, 1.0
+    kept = None
+    while kept is None or high - low > RESTITUTION_TOL:
+        middle = 0.5 * (low + high) if kept is not None else 0.0
+        del out.parts[parts:]
+        out.v = v
+        phase(part, middle * eps, out, solver)
+        if kept is None or _gain(out.parts[parts:]) <= least:
+            low, kept = middle, (out.v, out.parts[parts:])
+        else:
+            high = middle
+    out.v, out.parts[parts:] = kept
+
+
+def _gain(phases: list[Phases]) -> float:
+    """Energy that contacts make in an impact: the work of their impulses at the mean of their
+    velocities before and after, relative ones, so that prescribed bodies may drive [J]."""
+    return float(
+        sum(
+            (r * 0.5 * (rows.velocities(old) + rows.velocities(new))).sum()
+            for rows, r, old, new in phases
+        )
+    )
+
+
+def _exchanged(phases: list[Phases]) -> float:
+    """The same without signs [J]."""
+    return float(
+        sum(
+            np.abs(r * (np.abs(rows.velocities(old)) + np.abs(rows.velocities(new)))).sum()
+            for rows, r, old, new in phases
+        )
+    )
 
 
 def _colliding(
@@ -107,11 +160,11 @@ def _solve(
     return done
 
 
-def _newton(part: Rows, out: Impact, solver: IslandSolver) -> None:
+def _newton(part: Rows, eps: Floats, out: Impact, solver: IslandSolver) -> None:
     before = part.velocities(out.v)
-    bias = before * part.eps[:, 1:]
+    bias = before * eps[:, 1:]
     # only approach is reversed; a resting neighbour keeps u_n+ >= 0
-    bias[:, 0] = np.minimum(before[:, 0], 0.0) * part.eps[:, 0]
+    bias[:, 0] = np.minimum(before[:, 0], 0.0) * eps[:, 0]
     done = _solve(part, out.v, bias, part.mu[:, 1].copy(), out, solver)
     out.parts.append((part, done.r, out.v, done.v))
     out.v = done.v
@@ -132,14 +185,14 @@ def _give_back(part: Rows, r: Floats, out: Impact) -> None:
     out.v = v
 
 
-def _poisson(part: Rows, out: Impact, solver: IslandSolver) -> None:
+def _poisson(part: Rows, eps: Floats, out: Impact, solver: IslandSolver) -> None:
     r = _compress(part, out, solver).r.copy()
-    r[:, 0] *= part.eps[:, 0]
-    r[:, 1:] *= part.eps[:, 1:]
+    r[:, 0] *= eps[:, 0]
+    r[:, 1:] *= eps[:, 1:]
     _give_back(part, r, out)
     _compress(part, out, solver)  # decompression: the same conditions from v^c + M^-1 I_r
 
 
-def _shortcut(part: Rows, out: Impact, solver: IslandSolver) -> None:
+def _shortcut(part: Rows, eps: Floats, out: Impact, solver: IslandSolver) -> None:
     r = _compress(part, out, solver).r
-    _give_back(part, r * part.eps[:, :1], out)
+    _give_back(part, r * eps[:, :1], out)

@@ -250,3 +250,49 @@ def test_blows_of_contacts_that_a_first_solve_missed_are_booked_with_those_befor
         assert report.ok
     momentum = sum(m * sim.body(n).velocity[0] for n, m in (("a", 100.0), ("b", 1.0), ("c", 1.0)))
     assert momentum == pytest.approx(100.0, rel=1e-12)
+
+
+@laws
+@pytest.mark.parametrize("planar", [True, False])
+def test_impacts_with_friction_make_no_energy(law, planar):
+    """Elastic boxes in a narrow box without gravity: nothing but impacts changes what they have.
+    (With Newton's and Poisson's law as they are single impacts make up to a quarter.)"""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        world = ds.World(planar=planar, gravity=(0, 0) if planar else (0, 0, 0))
+        dim = 2 if planar else 3
+        walls = [np.eye(dim)[axis] * way for axis in range(dim) for way in (-1, 1)]
+        for normal in walls:
+            shape = ds.HalfPlane() if planar else ds.HalfSpace()
+            turn = math.atan2(-normal[0], normal[-1]) if planar else facing(normal)
+            world.add_body(
+                shape, fixed=True, position=-1.2 * normal, orientation=turn, friction=0.5,
+                restitution=1.0,
+            )  # fmt: skip
+        for k in range(3):
+            size = rng.uniform(0.2, 0.6, dim)
+            place = np.zeros(dim)
+            place[-1] = 0.7 * (k - 1)
+            world.add_body(
+                ds.Rectangle(*size) if planar else ds.Box(*size), density=1000, friction=0.5,
+                restitution=1.0, position=place, velocity=rng.uniform(-3, 3, dim),
+                angular_velocity=rng.uniform(-9, 9) if planar else rng.uniform(-9, 9, 3),
+            )  # fmt: skip
+        sim = ds.Simulation(world, ds.TimeStepping(dt=1 / 500, restitution=law, rotation="flow"))
+        before = sim.energy[0]
+        collisions = 0
+        for _ in range(250):
+            report = sim.step()
+            collisions += report.collisions
+            now = report.energy.kinetic
+            assert now <= before * (1 + 1e-7)
+            before = now
+        assert collisions > 2
+
+
+def facing(normal):
+    """The quaternion that turns z to a normal."""
+    axis = np.cross([0.0, 0.0, 1.0], normal)
+    if not axis.any():
+        return (1, 0, 0, 0) if normal[2] > 0 else (0, 1, 0, 0)
+    return (math.sqrt(0.5), *(math.sqrt(0.5) * axis))
