@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from drystone.cli.words import COUNT, NUMBER
+from drystone.cli.console import COUNT, NUMBER
 from scipy.spatial import Voronoi
 
 import drystone as ds
