@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from drystone.cli.console import COUNT, NUMBER
 from scipy.spatial import Voronoi
 
 import drystone as ds
 from benchmarks import options, tables
 from benchmarks.clock import one_thread
 from benchmarks.processes import alone
+from drystone.cli.console import COUNT, NUMBER
 from drystone.kernels._jit import compile_seconds
 
 HEAD = (
