@@ -21,7 +21,7 @@ from drystone.kernels.kinds import (
     SPHERE,
     SUPERQUADRIC,
 )
-from tests.geometry import polygon_judge, polyhedra_judge, round_judge
+from tests.geometry import pair_calls, polygon_judge, polyhedra_judge, round_judge
 from tests.geometry.kind_tables import ENTRIES
 
 FAMILIES = BOXES, POLYHEDRA, SIDES = (
@@ -112,10 +112,43 @@ def test_round_bodies_that_touch_are_right(kinds):
         ((CONE, CONE), 1208, 1),
         # a face's points that were all less deep than the contact
         ((CONE, POLYHEDRON), 110, 1),
+        # a foot on an edge 1e-10 m beside its end: both are as near to rounding
+        ((SPHERE, POLYHEDRON), 435, 11),
+        ((CAPSULE, POLYHEDRON), 1291, 13),
+        # a needle's tip at a corner of a box 1e5 times as large
+        ((SUPERQUADRIC, POLYHEDRON), 649, 12),
+        # 400 m of radius: the separation tells the direction to 1e-8 only, Newton's method more
+        ((SUPERQUADRIC, CAPSULE), 118, 11),
+        # flat spots: support points high above the answer, a spot wider than the turns
+        ((SUPERQUADRIC, CYLINDER), 1477, 12),
+        ((SUPERQUADRIC, CONE), 155, 13),
     ],
 )
 def test_round_bodies_that_were_wrong(kinds, number, seed):
     assert round_judge.Pose([seed, number], kinds).fault() == ""
+
+
+@pytest.mark.parametrize(("shape", "end"), [(ds.Cylinder(1, 0.5), 0.5), (ds.Cone(1, 0.5), 0.25)])
+def test_a_pair_that_slides_off_has_the_least_depth(shape, end):
+    """5 mm deep in a side of a box, which ends 2 mm beside its rim: another direction is less deep
+    than that of the last step."""
+    entry = ENTRIES[int(shape.pieces()[0].kind), POLYHEDRON]
+    bodies = [shape.pieces()[0], ds.Box(4, 4, 1).pieces()[0]]
+    floats = [np.asarray(body.floats, float) for body in bodies]
+    ints = [np.asarray(body.ints, np.int64) for body in bodies]
+    cache, R = np.zeros((1, entry.width)), np.array([np.eye(3)] * 2)
+    for far in (0.0, 2.4, 2.49, 2.498):
+        geoms = pair_calls.posed(
+            np.array([[far, 0.3, 0.5 + end - 0.005], [0, 0, 0]]), R,
+            [body.kind for body in bodies], np.cumsum([0, *map(len, floats)]),
+            np.concatenate(floats), np.cumsum([0, *map(len, ints)]), np.concatenate(ints),
+        )  # fmt: skip
+        room = pair_calls.room_for(50, 3)
+        count = pair_calls.run(
+            entry.load(), [[0, 1]], 0.01, geoms, cache, room, calls=entry.calls()
+        )
+        gap = pair_calls.found(room, count)[3]
+        assert gap.min() == pytest.approx(-min(0.005, 2.5 - far), abs=1e-9)
 
 
 @pytest.mark.judges

@@ -178,9 +178,10 @@ class Ground(FixedOnly):
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
+        normal = unit(kind, "normal", self.normal, self.dim)
         # made a unit vector twice, it may change in a bit: written down as it was said
         self.__dict__["said"] = tuple(np.asarray(self.normal, float).tolist())
-        object.__setattr__(self, "normal", unit(kind, "normal", self.normal, self.dim))
+        object.__setattr__(self, "normal", normal)
         object.__setattr__(self, "offset", number(kind, "offset", self.offset))
 
     @abstractmethod

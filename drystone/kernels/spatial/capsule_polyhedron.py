@@ -24,6 +24,7 @@ from drystone.kernels.spatial.sphere_polyhedron import nearest_feature
 
 FIRST_EDGE = 16  # feature of edge 0
 PARALLEL_TO_EDGE = 1e-20  # square of the sine below which the axis is
+SAME_DISTANCE = 1e-15  # of coordinates: rounding of a distance
 
 
 @kernel
@@ -80,6 +81,28 @@ def end_distances(numbers, o, ints, q, t, d, h, ends):
 
 
 @kernel
+def separation(numbers, o, nv, t, d, h, nx, ny, nz):
+    """How far the direction (nx, ny, nz) separates the segment from the polyhedron."""
+    most = -np.inf
+    for v in range(nv):
+        j = o + 3 * v
+        most = max(most, nx * numbers[j] + ny * numbers[j + 1] + nz * numbers[j + 2])
+    slope = nx * d[0] + ny * d[1] + nz * d[2]
+    return nx * t[0] + ny * t[1] + nz * t[2] - h * abs(slope) - most
+
+
+@kernel
+def is_nearer(numbers, o, nv, t, d, h, s, nx, ny, nz, best):
+    """Whether points at distance s along (nx, ny, nz) are nearer than the best so far; of two that
+    are as near to rounding, where an edge begins, those whose direction separates more."""
+    slack = SAME_DISTANCE * (abs(t[0]) + abs(t[1]) + abs(t[2]) + h)
+    if abs(s - best[1]) > slack:
+        return s < best[1]
+    other = separation(numbers, o, nv, t, d, h, best[2], best[3], best[4])
+    return separation(numbers, o, nv, t, d, h, nx, ny, nz) > other
+
+
+@kernel
 def nearest_apart(numbers, o, ints, q, t, d, h, ends, best):
     """Nearest points of a segment outside the polyhedron: its ends, then edges and vertices."""
     nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
@@ -91,8 +114,11 @@ def nearest_apart(numbers, o, ints, q, t, d, h, ends, best):
         p = -(e0 * d[0] + e1 * d[1] + e2 * d[2])
         e0, e1, e2 = across(e0 + p * d[0], e1 + p * d[1], e2 + p * d[2], d)
         s = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
-        if abs(p) < h and 0.0 < s < best[1]:
-            _keep(best, p, s, e0 / s, e1 / s, e2 / s, 1.0 * (FIRST_EDGE + ne + v))
+        if not (abs(p) < h and s > 0.0):
+            continue
+        nx, ny, nz = e0 / s, e1 / s, e2 / s
+        if is_nearer(numbers, o, nv, t, d, h, s, nx, ny, nz, best):
+            _keep(best, p, s, nx, ny, nz, 1.0 * (FIRST_EDGE + ne + v))
     for e in range(ne):
         k = q + 4 + nf + 2 * ne + 4 * e
         p, s, nx, ny, nz, on_both = cross_edge(
@@ -100,7 +126,7 @@ def nearest_apart(numbers, o, ints, q, t, d, h, ends, best):
         )
         if s < 0.0:
             s, nx, ny, nz = -s, -nx, -ny, -nz
-        if on_both and 0.0 < s < best[1]:
+        if on_both and s > 0.0 and is_nearer(numbers, o, nv, t, d, h, s, nx, ny, nz, best):
             _keep(best, p, s, nx, ny, nz, 1.0 * (FIRST_EDGE + e))
 
 

@@ -11,7 +11,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import Pairs, PosedGeoms
 from drystone.kernels.spatial.gjk_refine import GUESS, PAIR_APART, UNKNOWN, UNSURE, Directions
 from drystone.kernels.spatial.support import ORIGIN, Cores, both, cores_of, set_pair
-from drystone.kernels.spatial.widest import SAME_DEPTH, widest
+from drystone.kernels.spatial.widest import BUNDLE, SAME_DEPTH, widest
 
 BEYOND_REACH, DISTANCE_FOUND, TOO_CLOSE = (
     0,
@@ -175,7 +175,7 @@ def search(pairs: Pairs, geoms: PosedGeoms, known: Directions):
     geom, margin, stats, cores = pairs.geom, pairs.margin, pairs.stats, cores_of(geoms)
     state, normal, atoms, labels = known.state, known.normal, known.atoms, known.labels
     P, lam, work = np.zeros((4, 3)), np.zeros(4), np.zeros((2, 4))
-    frame, size, mid = cores.frame, cores.size, np.empty(3)
+    frame, size, bundle = cores.frame, cores.size, np.empty((BUNDLE, 6))
     for i in range(margin.size):
         if state[i] != UNKNOWN and state[i] != UNSURE:
             continue
@@ -194,7 +194,7 @@ def search(pairs: Pairs, geoms: PosedGeoms, known: Directions):
             cores, far, 0.5 * THICKNESS * scale, DISTANCE_TOL, n, P, labels[i], lam, work, stats
         )
         if found == TOO_CLOSE:
-            _, _, spent = widest(cores, SAME_DEPTH * scale, n, mid)
+            _, _, spent = widest(cores, SAME_DEPTH * scale, n, bundle)
             stats[3] += spent
         state[i] = PAIR_APART if found == BEYOND_REACH else GUESS
         if found == BEYOND_REACH:

@@ -21,9 +21,14 @@ from drystone.kernels.spatial.support import (
     is_curved,
     set_pair,
     support,
-    thickness,
 )
-from drystone.kernels.spatial.widest import SAME_DEPTH, tangents, widest
+from drystone.kernels.spatial.widest import (
+    BUNDLE,
+    SAME_DEPTH,
+    facing_points,
+    tangents,
+    widest,
+)
 
 # ---- The last digits of the direction: Newton's method on the sphere of directions.
 #
@@ -100,9 +105,12 @@ def candidate(k, i, j, o, g, q, H, out):
 def best_step(m, g, q, H, lam, step):
     """Maximiser `step` (2,) of min_i (g_i + q_i . delta) - 1/2 delta . H delta and weights lam.
 
-    H (3,) holds the positive definite matrix (H00, H01, H11). Whether all weights are >= 0.
+    H (3,) holds the positive definite matrix (H00, H01, H11). Whether all weights are >= 0: of
+    sets that are as good to rounding, as where four atoms are equal, one whose weights are.
     """
-    best, good, out = -np.inf, False, np.empty(5)
+    best, good, out, same = -np.inf, False, np.empty(5), 0.0
+    for a in range(m):
+        same = max(same, GAP_ROUNDING * (abs(q[a, 0]) + abs(q[a, 1])))
     for code in range(1, 1 << m):
         k, i, j, o = 0, 0, 0, 0
         for a in range(m):
@@ -112,8 +120,10 @@ def best_step(m, g, q, H, lam, step):
         if k > 3 or not candidate(k, i, j, o, g, q, H, out):
             continue
         value = model(m, g, q, H, out[0], out[1])
-        if value > best:
-            best, good = value, min(out[2], min(out[3], out[4])) >= -1e-9
+        fits = min(out[2], min(out[3], out[4])) >= -1e-9
+        margin = same if fits and not good else (-same if good and not fits else 0.0)
+        if value > best - margin:
+            best, good = value, fits
             step[0], step[1] = out[0], out[1]
             for a in range(m):
                 lam[a] = 0.0
@@ -355,7 +365,9 @@ def settle(cores: Cores, trust, m, n, low, labels, mid, stats):
         stats[6] += 1
         for c in range(3):
             other[c] = n[c]
-        best, _, _ = widest(cores, SAME_DEPTH * min(size[0], size[1]), other, point)
+        tol, bundle = SAME_DEPTH * min(size[0], size[1]), np.empty((BUNDLE, 6))
+        _, kept, _ = widest(cores, tol, other, bundle)
+        best, _ = facing_points(cores, bundle, kept, tol, other, point)
         if best >= g - 1e-13 * total:
             for c in range(3):
                 n[c], mid[c] = other[c], point[c] + shift * other[c]
@@ -363,26 +375,76 @@ def settle(cores: Cores, trust, m, n, low, labels, mid, stats):
     return UNSURE, m, g
 
 
-@kernel
-def thinner(cores: Cores):
-    """Thickness of the thinner of the two cores [m]."""
-    spec, least = cores.spec, np.inf
-    for s in range(2):
-        kind, f0, i0 = spec[s, 0], spec[s, 1], spec[s, 2]
-        least = min(least, thickness(kind, cores.numbers, f0, cores.ints, i0))
-    return least
+# ---- In penetration: whether no other maximum is greater.
+#
+# With the depth d = -g(n) and c a support point next to n, c . n = h - d and q its part across,
+# F(n + t e) <= h - d + t q . e for every e across n. If for every e there is such a point that
+# brings this below -d - t K, K >= d, at t = r, then F, which is concave, falls at least as fast
+# farther out, and g = F / |n + t e| < -d in the whole half about n from r on; within r, g gains at
+# most d r^2 / 2. In the other half the support point along -n, W high and Q aside, rules out all
+# up to the angle a from -n, and the falling F the rest, if tan(a/2) >= d / K.
+
+REACH = 1.0  # r, at most
+AROUND = 12  # support points around n, at most; four to six will do where there is a proof
 
 
 @kernel
-def refine(pairs: Pairs, geoms: PosedGeoms, known: Directions, depth, trust):
+def is_greatest(cores: Cores, n, g):
+    """Whether no direction separates the cores by more than g < 0, the separation along n, and
+    SAME_DEPTH: False if support points next to n do not prove it."""
+    ab, size, T, depth = cores.ab, cores.size, np.empty((2, 3)), -g
+    tol = SAME_DEPTH * min(size[0], size[1])
+    if depth <= tol:
+        return True
+    tangents(n, T)
+    both(cores, -n[0], -n[1], -n[2])
+    along = aside = 0.0
+    for k in range(3):
+        along += n[k] * (ab[0, k] - ab[1, k])
+    for k in range(3):
+        aside += (ab[0, k] - ab[1, k] - along * n[k]) ** 2
+    if not along > depth:
+        return False
+    half = (np.sqrt(aside + along * along - depth * depth) - np.sqrt(aside)) / (along + depth)
+    reach = min(REACH, np.sqrt(2.0 * tol / depth))
+    begin, angle = 0.0, 0.0  # of the arc of all e that are known to fall
+    for i in range(AROUND):
+        x, y = reach * np.cos(angle), reach * np.sin(angle)
+        both(
+            cores,
+            n[0] + x * T[0, 0] + y * T[1, 0],
+            n[1] + x * T[0, 1] + y * T[1, 1],
+            n[2] + x * T[0, 2] + y * T[1, 2],
+        )
+        u, v, h = 0.0, 0.0, depth
+        for k in range(3):
+            c = ab[0, k] - ab[1, k]
+            u, v, h = u - T[0, k] * c, v - T[1, k] * c, h + n[k] * c
+        fall, away = depth * max(1.0, 1.0 / half) + max(h, 0.0) / reach, np.sqrt(u * u + v * v)
+        if not fall < away:
+            return False
+        width, turn = np.arccos(fall / away), np.arctan2(v, u) - angle
+        turn -= 2.0 * np.pi * np.round(turn / (2.0 * np.pi))
+        if not abs(turn) < width:
+            return False
+        if i == 0:
+            begin = turn - width
+        angle += turn + width
+        if angle > 2.0 * np.pi + begin:
+            return True
+    return False
+
+
+@kernel
+def refine(pairs: Pairs, geoms: PosedGeoms, known: Directions, trust):
     """Pairs in state GUESS become PROVEN, UNSURE, CAP or PAIR_APART (over the margin).
 
-    depth: cores deeper in each other than this, in thicknesses of the thinner one, are UNSURE,
-    because the least depth may be elsewhere than it was. trust: take a cap without trying the rest.
+    trust: guesses are of the last step: take a cap without trying the rest; cores that are in each
+    other are UNSURE if the least depth is elsewhere now.
     """
     geom, margin, x, cores = pairs.geom, pairs.margin, geoms.x, cores_of(geoms)
     state, normal, atoms, labels, gap, mid = known
-    size = cores.size
+    size, other, bundle = cores.size, np.empty(3), np.empty((BUNDLE, 6))
     for i in range(margin.size):
         if state[i] != GUESS:
             continue
@@ -397,8 +459,13 @@ def refine(pairs: Pairs, geoms: PosedGeoms, known: Directions, depth, trust):
             cores, trust, atoms[i], n, low, labels[i], mid[i], pairs.stats
         )
         gap[i] = g - around
-        if g < 0.0 and g < -depth * thinner(cores):
-            state[i] = UNSURE
+        if trust and g < 0.0 and state[i] != UNSURE and not is_greatest(cores, n, g):
+            for c in range(3):
+                other[c] = n[c]
+            tol = SAME_DEPTH * min(size[0], size[1])
+            best, _, _ = widest(cores, tol, other, bundle)
+            if best > g + tol:
+                state[i] = UNSURE
         for c in range(3):
             mid[i, c] += x[a, c]
     return 0

@@ -40,7 +40,9 @@ from drystone.kernels.spatial.smooth_write import local, put, turned
 #
 # n, p (3,): direction from B to A, A's point, in B's frame.
 
-ON_BORDER = 1e-12  # relative to a length: a foot on the border belongs to the feature
+# relative to a length: a foot on the border belongs to the feature; more than rounding would move
+# the contact of a needle's tip, whose radius may be less than that part of a large polyhedron
+ON_BORDER = 4e-15
 ROOT_STEPS = 80  # halvings of a bracket that leave nothing but rounding
 # slope of the separation, per reach, that counts as none: its square is the error
 FLAT_SLOPE = 1e-12

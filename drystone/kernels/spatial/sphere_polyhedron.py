@@ -87,23 +87,33 @@ def _in_region(numbers, o, ints, q, nv, nf, ne, known, u, v, w):
 
 @kernel
 def _nearest_edge(numbers, o, ints, q, nv, nf, ne, u, v, w):
-    """Nearest point of the edges next to a face below the point: vector to it, feature."""
+    """Nearest point of the edges next to a face below the point: vector to it, feature.
+
+    Next to a vertex distances differ by less than rounding: the vertex is the answer only if no
+    edge leads from it towards the point.
+    """
     edges, planes = q + 4 + nf + 2 * ne, o + 3 * nv
-    best, bx, by, bz, known = np.inf, 0.0, 0.0, 1.0, 0
-    for m in range(ne):
-        e = edges + 4 * m
-        p, r = planes + 4 * ints[e + 2], planes + 4 * ints[e + 3]
-        left = numbers[p] * u + numbers[p + 1] * v + numbers[p + 2] * w - numbers[p + 3]
-        right = numbers[r] * u + numbers[r + 1] * v + numbers[r + 2] * w - numbers[r + 3]
-        if left <= 0.0 and right <= 0.0:
-            continue
-        dx, dy, dz, c = _on_edge(numbers, o + 3 * ints[e], o + 3 * ints[e + 1], u, v, w)
-        square = dx * dx + dy * dy + dz * dz
-        if square < best:
-            best, bx, by, bz = square, dx, dy, dz
-            known = 1 + nf + m
-            if c <= 0.0 or c >= 1.0:
-                known = 1 + nf + ne + ints[e + (1 if c >= 1.0 else 0)]
+    best, bx, by, bz, known, vertex = np.inf, 0.0, 0.0, 1.0, 0, np.int64(-1)
+    for again in range(2):
+        if again == 1 and vertex < 0:
+            break
+        for m in range(ne):
+            e = edges + 4 * m
+            if again == 1 and ints[e] != vertex and ints[e + 1] != vertex:
+                continue
+            p, r = planes + 4 * ints[e + 2], planes + 4 * ints[e + 3]
+            left = numbers[p] * u + numbers[p + 1] * v + numbers[p + 2] * w - numbers[p + 3]
+            right = numbers[r] * u + numbers[r + 1] * v + numbers[r + 2] * w - numbers[r + 3]
+            if left <= 0.0 and right <= 0.0:
+                continue
+            dx, dy, dz, c = _on_edge(numbers, o + 3 * ints[e], o + 3 * ints[e + 1], u, v, w)
+            square, within = dx * dx + dy * dy + dz * dz, 0.0 < c < 1.0
+            if within if again == 1 else square < best:
+                best, bx, by, bz = square, dx, dy, dz
+                known, vertex = 1 + nf + m, -1
+                if not within:
+                    vertex = ints[e + (1 if c >= 1.0 else 0)]
+                    known = 1 + nf + ne + vertex
     return bx, by, bz, known
 
 

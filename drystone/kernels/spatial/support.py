@@ -208,22 +208,6 @@ def extent(kind, numbers, f0, ints, i0):
 
 
 @kernel
-def thickness(kind, numbers, f0, ints, i0):
-    """A length of the order of the smallest extent of the core [m]."""
-    if kind == POLYHEDRON:
-        least, planes = np.inf, f0 + 3 * ints[i0]
-        for f in range(ints[i0 + 1]):
-            least = min(least, numbers[planes + 4 * f + 3])
-        return least
-    if is_revolved(kind):
-        p = profile_of(kind, numbers, f0)
-        return min(p.height, max(p.wide_low, p.wide_high))
-    if kind in (ELLIPSOID, SUPERQUADRIC):
-        return min(numbers[f0], min(numbers[f0 + 1], numbers[f0 + 2]))
-    return numbers[f0 + 1] if kind == SURFACE else 0.0
-
-
-@kernel
 def set_pair(cores: Cores, geoms, a, b):
     """Geoms a and b into the record, the origin of A as origin: digits are kept far from the
     world's."""

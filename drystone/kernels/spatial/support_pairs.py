@@ -13,7 +13,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.kinds import POLYHEDRON
 from drystone.kernels.pairs import LEAN, FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import is_revolved, profile_of
-from drystone.kernels.spatial.gjk import THICKNESS, search
+from drystone.kernels.spatial.gjk import search
 from drystone.kernels.spatial.gjk_refine import (
     CAP,
     GUESS,
@@ -513,13 +513,13 @@ def contact_support_support(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCont
         for c in range(8):
             labels[i, c // 2, c % 2] = np.int64(cache[i, 5 + c])
     known = Directions(state, n, atoms, labels, g, mid)
-    call(calls[0], (pairs, geoms, known, THICKNESS, True))
+    call(calls[0], (pairs, geoms, known, True))
     count = DOUBT
     for _ in range(2):  # again if a cap is not over the other body after all
         if count == DOUBT:
             if doubtful(state) > 0:
                 call(calls[1], (pairs, geoms, known))
-                call(calls[0], (pairs, geoms, known, np.inf, False))
+                call(calls[0], (pairs, geoms, known, False))
             count = call(calls[2], (pairs, geoms, known, contacts))
     stats[0] += size - (stats[1] - searched)
     for i in range(size):
@@ -551,7 +551,7 @@ def calls():
     known = Directions(ints, x, ints, np.empty((1, 4, 2), np.int64), floats, x)
     contacts = FoundContacts(ints, x, x, floats, ints)
     return np.array([
-        address(refine, batch, geoms, known, 0.0, True),
+        address(refine, batch, geoms, known, True),
         address(search, batch, geoms, known),
         address(manifold, batch, geoms, known, contacts),
     ])  # fmt: skip

@@ -33,9 +33,14 @@ SHRUNK = 0.8  # of its area: a polygon that a cut leaves larger is split
 NO_AREA = 1e-32  # of directions [rad^2]: below rounding
 SEARCH_WINDOW = 0.05  # half width of the last search in penetration [rad]
 MIXTURE_POINTS = 12  # support points that are kept for the mixture
-ADDED = 24  # support points beside the answer, at most
-TURNS_BESIDE = (1e-15, 1e-12, 1e-9, 1e-7)  # as far from it, in turn [rad]
-NEXT_TO = 1e3  # of the tolerance: support points of more height along the answer are not kept
+ADDED = 12  # support points beside the answer, at most, each time that it turns
+ROUNDS = 3  # directions, at most
+BUNDLE = MIXTURE_POINTS + ROUNDS * (ADDED + 1)
+SAME_SEPARATION = 1e-15  # of both bodies: rounding
+SMALL_TURN = 1e-6  # to a mixture [rad]: what rounding of the separation hides
+TURNS_BESIDE = (1e-15, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5)  # as far from it, in turn [rad]
+NEXT_TO = 1e3  # of the tolerance: support points of more height along the answer are not mixed
+SIDEWAYS = 1e-3  # of what a pair of points is worse by: less of it is not aside
 FACING_SHARE = 1e-2  # of the tolerance: points that face each other as well as this will do
 SAME_DEPTH = 1e-10  # of the smaller body: of maxima this close any is as good
 
@@ -135,36 +140,59 @@ def mixture(bundle, first, m, n, low, T, best, c):
 @kernel
 def facing_points(cores: Cores, bundle, known, tol, n, mid):
     """mid (3,): halfway between points of the cores that face each other along n. Support points
-    next to n, which jump on flats, are added to bundle[:known] until a mixture's do.
-    -> the separation along n, what this pair of points is worse by"""
+    next to n, which jump on flats, are added to those of bundle[:known] that are not much higher
+    than the answer, until a mixture's do. Apart, n turns to the mixture: large bodies have the same
+    separation, but for rounding, along directions whose points do not face. tol: as of ``widest``.
+    -> the separation along n, what this pair of points is worse by
+    """
+    height, tol = NEXT_TO * tol, FACING_SHARE * tol
     T, c, m, ab, h = np.empty((2, 3)), np.empty(6), np.empty(3), cores.ab, 0.0
-    tangents(n, T)
-    low = both(cores, n[0], n[1], n[2])
-    for k in range(3):
-        bundle[known, k], bundle[known, 3 + k] = ab[0, k], ab[1, k]
-        h += 0.5 * n[k] * (ab[0, k] + ab[1, k])
-    loss = mixture(bundle, 0, known + 1, n, low, T, np.inf, c)
-    for j in range(ADDED):
-        if loss <= tol:
+    low, loss, x, y, size = 0.0, np.inf, 0.0, 0.0, cores.size
+    same = SAME_SEPARATION * (size[0] + size[1])
+    for turn in range(ROUNDS):
+        if turn > 0:
+            for k in range(3):
+                m[k] = low * n[k] + x * T[0, k] + y * T[1, k]
+            r = np.sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2])
+            if both(cores, m[0] / r, m[1] / r, m[2] / r) < low - same:
+                break
+            for k in range(3):
+                n[k] = m[k] / r
+        tangents(n, T)
+        low, count, known = both(cores, n[0], n[1], n[2]), known, 0
+        for k in range(3):
+            bundle[count, k], bundle[count, 3 + k] = ab[0, k], ab[1, k]
+        for j in range(count + 1):
+            lost = -low
+            for k in range(3):
+                lost += n[k] * (bundle[j, k] - bundle[j, 3 + k])
+            if lost <= height:
+                for k in range(6):
+                    bundle[known, k] = bundle[j, k]
+                known += 1
+        loss = mixture(bundle, 0, known, n, low, T, np.inf, c)
+        for j in range(ADDED):
+            x, y = 0.0, 0.0
+            for k in range(3):
+                x += T[0, k] * (c[k] - c[3 + k])
+                y += T[1, k] * (c[k] - c[3 + k])
+            r = np.sqrt(x * x + y * y)
+            if loss <= tol or r <= SIDEWAYS * loss:  # there what is lost is height
+                break
+            far = TURNS_BESIDE[j % len(TURNS_BESIDE)]
+            for k in range(3):
+                m[k] = n[k] + far * (x / r * T[0, k] + y / r * T[1, k])
+            both(cores, m[0], m[1], m[2])
+            for k in range(3):
+                bundle[known, k], bundle[known, 3 + k] = ab[0, k], ab[1, k]
+            known += 1
+            loss = mixture(bundle, known - 1, known, n, low, T, loss, c)
+        if not (loss > tol and SIDEWAYS * loss < r < SMALL_TURN * low):
             break
-        x, y = 0.0, 0.0
-        for k in range(3):
-            x += T[0, k] * (c[k] - c[3 + k])
-            y += T[1, k] * (c[k] - c[3 + k])
-        r = np.sqrt(x * x + y * y)
-        if r == 0.0:
-            break
-        known += 1
-        far = TURNS_BESIDE[j % len(TURNS_BESIDE)]
-        for k in range(3):
-            m[k] = n[k] + far * (x / r * T[0, k] + y / r * T[1, k])
-        both(cores, m[0], m[1], m[2])
-        for k in range(3):
-            bundle[known, k], bundle[known, 3 + k] = ab[0, k], ab[1, k]
-        loss = mixture(bundle, known, known + 1, n, low, T, loss, c)
+    both(cores, n[0], n[1], n[2])
     for k in range(3):
         mid[k] = 0.5 * (c[k] + c[3 + k])
-        h -= n[k] * mid[k]
+        h += n[k] * (0.5 * (ab[0, k] + ab[1, k]) - mid[k])
     for k in range(3):
         mid[k] += h * n[k]  # a mixture lies a little inside: the surfaces are as high as at n
     return low, loss
@@ -198,16 +226,16 @@ def split(p, corners, cx, cy, one, other):
 
 
 @kernel
-def widest(cores: Cores, tol, n, mid):
-    """The direction n (3,) of greatest separation of the cores, n in: a guess; mid (3,): halfway
-    between their points. -> separation, what this pair of points is worse by, evaluations.
+def widest(cores: Cores, tol, n, bundle):
+    """The direction n (3,) of greatest separation of the cores, n in: a guess; bundle (BUNDLE, 6):
+    support points of both next to it. -> separation, how many points, evaluations.
 
     tol [m]: in penetration, another maximum may be better by this. There the best one is searched
     once more in a window about it, with planes through the centroid.
     """
     z, count = np.empty((POLYGONS_KEPT, CORNERS, 2)), np.empty(POLYGONS_KEPT, np.int64)
     face, half = np.empty(POLYGONS_KEPT, np.int64), np.empty((CORNERS, 2))
-    e, m, bundle, kept = np.empty((3, 3)), np.empty(3), np.empty((MIXTURE_POINTS + ADDED + 1, 6)), 0
+    e, m, kept = np.empty((3, 3)), np.empty(3), 0
     ab, T, spent = cores.ab, np.empty((2, 3)), np.int64(1)
     best = both(cores, n[0], n[1], n[2])
     for again in range(2):
@@ -266,8 +294,7 @@ def widest(cores: Cores, tol, n, mid):
                 p[:corners] = half[:corners]
                 count[top] = corners
                 top += 1
-    best, loss = facing_points(cores, bundle, min(kept, MIXTURE_POINTS), FACING_SHARE * tol, n, mid)
-    return best, loss, spent
+    return best, min(kept, MIXTURE_POINTS), spent
 
 
 @kernel
@@ -282,7 +309,9 @@ def widest_of_pair(geoms: PosedGeoms, a, b, n, P, gap):
         square += n[k] * n[k]
     for k in range(3):
         n[k] = n[k] / np.sqrt(square) if square > 0.0 else 1.0 * (k == 2)
-    s, _, spent = widest(cores, SAME_DEPTH * min(size[0], size[1]), n, mid)
+    tol, bundle = SAME_DEPTH * min(size[0], size[1]), np.empty((BUNDLE, 6))
+    _, kept, spent = widest(cores, tol, n, bundle)
+    s, _ = facing_points(cores, bundle, kept, tol, n, mid)
     for k in range(3):
         P[0, k] = x[a, k] + mid[k] + (0.5 * s - size[2]) * n[k]
         P[1, k] = x[a, k] + mid[k] - (0.5 * s - size[3]) * n[k]

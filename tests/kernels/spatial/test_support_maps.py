@@ -127,6 +127,12 @@ def test_distance_of_polyhedra(seed):
     assert np.min(C @ n) ** 2 / 2 == pytest.approx(-planes.fun, abs=1e-7)
 
 
+def widest_points(cores, tol, n, mid):
+    bundle = np.empty((widest.BUNDLE, 6))
+    _, kept, _ = widest.widest(cores, tol, n, bundle)
+    return widest.facing_points(cores, bundle, kept, tol, n, mid)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_depth_of_polyhedra(seed):
     """Least distance from the origin to the faces of the Minkowski difference, by Qhull."""
@@ -134,7 +140,7 @@ def test_depth_of_polyhedra(seed):
     a, b, R, cores = hull_pair(seed, at)
     depth = -ConvexHull(differences(a, b, R, at)).equations[:, 3].max()
     n, mid = -at / np.linalg.norm(at), np.zeros(3)
-    g, loss, _ = widest.widest(cores, 1e-9, n, mid)
+    g, loss = widest_points(cores, 1e-9, n, mid)
     assert -g == pytest.approx(depth, abs=1e-9)  # the tolerance
     assert loss < 1e-9
     labels = np.zeros((4, 2), int)
@@ -159,12 +165,45 @@ def test_of_many_maxima_in_penetration_the_greatest_is_found(kind):
         around = cores.size[2] + cores.size[3]
         for n in rng.normal(size=(4, 3)):
             n /= np.linalg.norm(n)
-            g, _, spent = widest.widest(cores, 1e-10, n, np.zeros(3))
+            g, _, spent = widest.widest(cores, 1e-10, n, np.empty((widest.BUNDLE, 6)))
             assert spent < 2000
             found.append(g - around)
         assert np.ptp(found) < 1e-9
         others = all_around @ -at - a.h(-all_around @ R[0]) - b.h(all_around @ R[1])
         assert found[0] >= others.max() - 1e-9
+
+
+@pytest.mark.parametrize("kind", [K.CYLINDER, K.CONE, K.SUPERQUADRIC, K.POLYHEDRON], ids=NAMES.get)
+def test_a_maximum_that_is_called_the_greatest_is(kind):
+    """Local maxima of pairs deep and shallow in each other: what is proved by a few support points
+    agrees with cutting planes; shallow ones are proved, but for corners on corners."""
+    rng, asked, proved = np.random.default_rng(3), 0, 0
+    bundle = np.empty((widest.BUNDLE, 6))
+    for i in range(60):
+        a, b = random_solid(kind, rng), random_solid(K.CYLINDER, rng)
+        R = Rotation.random(2, random_state=rng).as_matrix()
+        if i % 3 == 0:
+            R[1] = R[0]
+        way, depth = rng.normal(size=3), 10 ** rng.uniform(-9, -0.5)
+        way /= np.linalg.norm(way)
+        at = -way * (a.h(-way @ R[0]) + b.h(way @ R[1]) + 0.1)
+        cores = pair(a, b, at, R)
+        tol = widest.SAME_DEPTH * cores.size[:2].min()
+        g, _, _ = widest.widest(cores, tol, way, bundle)
+        cores = pair(a, b, at + (g + depth) * way, R)
+        most, _, _ = widest.widest(cores, tol, way.copy(), bundle)
+        for n in [way, *rng.normal(size=(6, 3))]:
+            n, mid = n / np.linalg.norm(n), np.zeros(3)
+            good, _, g = gjk_refine.polish(
+                cores, 0, n, np.zeros((4, 2), int), mid, np.zeros(8, int)
+            )
+            if not good or g >= 0.0:
+                continue
+            if gjk_refine.is_greatest(cores, n, g):
+                assert g >= most - 2.0 * tol
+                proved += most > -1e-4
+            asked += most > -1e-4 and g >= most - 2.0 * tol
+    assert proved >= 0.9 * asked > 0
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
@@ -192,7 +231,7 @@ def test_cutting_planes_at_a_kink_and_on_a_smooth_body():
         cores = pair(a, b, at, R)
         n, mid = rng.normal(size=3), np.zeros(3)
         n /= np.linalg.norm(n)
-        g, loss, _ = widest.widest(cores, 1e-9, n, mid)
+        g, loss = widest_points(cores, 1e-9, n, mid)
         assert loss < 1e-9
         assert a.level((mid + 0.5 * g * n) @ R[0]) < 1e-9
         assert b.level((mid - 0.5 * g * n - at) @ R[1]) < 1e-9
