@@ -119,6 +119,8 @@ def test_round_bodies_that_touch_are_right(kinds):
         ((SUPERQUADRIC, POLYHEDRON), 649, 12),
         # 400 m of radius: the separation tells the direction to 1e-8 only, Newton's method more
         ((SUPERQUADRIC, CAPSULE), 118, 11),
+        # pieces that are not as high as each other: a lever of 1000 m
+        ((CAPSULE, CONE), 908, 1),
         # flat spots: support points high above the answer, a spot wider than the turns
         ((SUPERQUADRIC, CYLINDER), 1477, 12),
         ((SUPERQUADRIC, CONE), 155, 13),

@@ -269,12 +269,12 @@ def polish(cores: Cores, m, n, labels, mid, stats):
         done = length <= 1e-11 or (length <= 1e-6 and length > 0.3 * last)
         move(n, T, step, cut, trial)
     # the points must face each other: on nearly flat surfaces a small step does not say so
-    x = y = 0.0
+    x = y = lost = 0.0
     for i in range(m):
-        x, y = x + lam[i] * q[i, 0], y + lam[i] * q[i, 1]
+        x, y, lost = x + lam[i] * q[i, 0], y + lam[i] * q[i, 1], lost + lam[i] * (g[i] - low)
     slip, small = np.sqrt(x * x + y * y), min(cores.size[0], cores.size[1])
     # apart, their distance is never less than the signed one, and g never more
-    error = slip * slip / (slip + max(low, 0.0)) if slip > 0.0 else 0.0
+    error = lost + (slip * slip / (slip + max(low, 0.0)) if slip > 0.0 else 0.0)
     fine = slip <= FACING_OFFSET * small and error <= GAP_TOL * small + GAP_ROUNDING * size
     return good and done and fine, m, low
 
