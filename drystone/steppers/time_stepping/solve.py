@@ -452,16 +452,15 @@ class IslandSolver:
         every[lo:hi], mus[lo:hi] = q, mu
         problem = island_problem(rows, lo, hi, mus, every, self.options, W)
         start = Start(np.ascontiguousarray(r).reshape(-1))
-        if smooth and self.options.formulation == "convex":  # has solvers that are sure to arrive
-            solution = solve(problem, "auto", guess=start.value, tol=tol, time_limit=NO_TIME_LIMIT)
-            value, count = solution.value, solution.iterations
-        else:  # `solve` would go on to what lies below rounding: the residual is enough here
-            policy, method = self.policy, by_name("lemke")
-            if smooth:
-                method = Newton(max_steps=policy.newton_steps, room=policy.newton_room)
-                method = method if sure else replace(method, homotopy=0, sweeps=0)
-            answer = method.run(problem, start, Limits(tol, NO_TIME_LIMIT))
-            value, count = answer.value, answer.iterations
+        # `solve` would go on to what lies below rounding: the residual is enough here
+        policy, method = self.policy, by_name("lemke")
+        if smooth:
+            method = Newton(max_steps=policy.newton_steps, room=policy.newton_room)
+            method = method if sure else replace(method, homotopy=0, sweeps=0)
+            if self.options.formulation == "convex":  # has a method that is sure to arrive
+                method = by_name("interior-point")
+        answer = method.run(problem, start, Limits(tol, NO_TIME_LIMIT))
+        value, count = answer.value, answer.iterations
         out.iterations += count
         return value.reshape(hi - lo, -1) if max(problem.residuals(value)) <= tol else None
 
