@@ -42,13 +42,14 @@ def for_figure(text: object) -> str:
 
 
 def for_cell(text: object) -> object:
-    """In a cell of a table that a spreadsheet may open: text, never a formula. Numbers stay."""
+    """In a cell of a table that a spreadsheet may open, or a terminal print: text, never a formula,
+    nor what moves the cursor. Numbers stay, and so do the breaks of cells of several lines."""
     if not isinstance(text, str):
         return text
     try:
         float(text)
     except ValueError:
-        marked = _FORMULA.sub(r"\1'\2", text)
+        marked = _FORMULA.sub(r"\1'\2", _visible(text, "".join(_BLANK)))
         return f"'{marked}" if marked.startswith(_BLANK) else marked
     return text
 

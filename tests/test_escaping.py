@@ -108,6 +108,7 @@ def test_warnings_of_commands(monkeypatch, capsys):
 
 def test_formulas_of_spreadsheets(tmp_path):
     assert [for_cell(text) for text in FORMULAS] == [f"'{text}" for text in FORMULAS]
+    assert for_cell("\x1b[31mred\u202e") == r"\x1b[31mred\u202e"
     assert [for_cell(x) for x in (-1.5, 3, None, "-1.5", "+2e3", "a=1", "")] == [
         -1.5, 3, None, "-1.5", "+2e3", "a=1", "",
     ]  # fmt: skip
