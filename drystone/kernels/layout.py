@@ -139,7 +139,8 @@ STEP: Record = {
     "methods": whole("that were used in this step, by bits"),
     "solves": whole("begun in this step, or in this kick of order 2"),
     "slip_rounds": whole("solves of this step in which contacts broke loose"),
-    "missed_rounds": whole("of this step in which contacts were added after a solve"),
+    "missed_rounds": whole("of this step in which contacts were added or dropped after a solve"),
+    "carries": whole("whether impulses of a solve before in this step are known"),
     "failed": whole("an island that was not solved, or -1"),
     "n_chosen": whole("islands to be swept"),
     "leave": whole("whether sweeps end early where they promise no end"),
@@ -239,6 +240,28 @@ MODEL: Record = {
     "geom_turn": array("ng dim dim", "", "axes of a geom in its body"),
     "geom_uid": array("ng", "", "lasting name of a geom", int),
     "geom_size": array("ng", "m", "radius of a geom, inf: unbounded"),
+}
+
+# two geoms along the motion of a step, see ``step.meet``: where they are, and what is found there
+NEAR: Record = {
+    "kinds": whole("of geoms in this model"),
+    "code": array("ng", "", "place of a geom's kind among them", int),
+    "lever": array("ng", "m", "how far from its body's centre of mass turning moves a geom"),
+    "v": array("nb dof", "m/s, rad/s", "velocities of the motion that is judged"),
+    "velocity": array("nb dof", "m/s, rad/s", "at a time of it"),
+    "position": array("nb dim", "m", "at a time of it"),
+    "orientation": array("nb angle", "rad or 1", "at a time of it"),
+    "x": array("ng dim", "m", "of geoms"),
+    "R": array("ng dim dim", "", "of geoms"),
+    "pair": array("1 2", "", "the geoms", int),
+    "margin": array("1", "m", "within which contacts are looked for"),
+    "cache": array("width", "", "of the pair's kernel"),
+    "stats": array("8", "", "of the pair's kernel, not read", int),
+    "which": array("found", "", "not read", int),
+    "point": array("found dim", "m", "of contacts"),
+    "normal": array("found dim", "", "of contacts"),
+    "gap": array("found", "m", "of contacts"),
+    "feature": array("found", "", "not read", int),
 }
 
 DRIVEN: Record = {
@@ -411,6 +434,9 @@ ROWS: Record = {
     "pair": array("n 2", "", "bodies", int),
     "keep": array("n", "", "whether a contact takes part", bool),
     "forced": array("n", "", "contacts that a solve missed", bool),
+    "verdict": array("n", "", "whether their bodies meet: UNKNOWN, MEETS, PASSES, PRESSED", int),
+    "carried": array("n dim", "N s", "impulses of the solve before in this step"),
+    "carried_spin": array("n", "N m s", "the same about the normal"),
     "left_out": array("n", "", "contacts that cannot take part", bool),
     "found": array("n", "", "numbers of those that take part", int),
     "pick": array("n", "", "the same by islands", int),

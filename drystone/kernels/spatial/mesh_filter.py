@@ -11,7 +11,8 @@ only if its normal points where that triangle's part of the surface can push:
 
 What leans further comes from an edge that the neighbour covers, from a side or from the bottom.
 If the other body's point lies over the triangle the contact is turned upright, with the gap to
-the triangle's plane; else the neighbour has it, and it is dropped.
+the triangle's plane; else the neighbour has it, and it is dropped. So is what lies apart from the
+prism below its bottom: it is on another side of the mesh.
 """
 
 import math
@@ -115,9 +116,11 @@ def settle(geoms: PosedGeoms, g, bends, sign, point, normal, gap, work):
     # the other body's point, seen from the triangle's plane
     h = -numbers[first + 21]
     for i in range(3):
-        point[i] += 0.5 * sign * gap[0] * normal[i]
-        h += work[i] * (point[i] - x[g, i])
+        h += work[i] * (point[i] + 0.5 * sign * gap[0] * normal[i] - x[g, i])
+    if gap[0] > 0.0 and h < -near:  # below the prism: on another side of the mesh
+        return False
     for i in range(3):
+        point[i] += 0.5 * sign * gap[0] * normal[i]
         point[i] -= 0.5 * h * work[i]
         normal[i] = sign * work[i]
     gap[0] = h

@@ -1,12 +1,25 @@
 """Which contacts take part, in the order of their islands, and whether one of them collides."""
 
-from drystone.kernels._jit import stage
+from drystone.kernels._jit import kernel, stage
 from drystone.kernels.active import activate
 from drystone.kernels.islands import label_contacts
+from drystone.kernels.rows import impulse_vectors
 from drystone.kernels.step import codes
+from drystone.kernels.step.copies import copy_all, copy_row
+from drystone.kernels.step.meet import (
+    MEETS,
+    PASSES,
+    PRESSED,
+    is_open,
+    judges,
+    meet,
+    pressed,
+    remember_pairs,
+)
 
 MISSED_DEPTH = 1e-4  # of the smaller body's size, that a contact which is left out may end inside
-MISSED_ROUNDS = 4  # of adding such contacts
+MISSED_ROUNDS = 6  # of adding such contacts after a solve
+DROPPING_ROUNDS = 2  # the first of them, which also drop contacts whose bodies pass
 
 
 @stage
@@ -29,13 +42,47 @@ def collect(s, scan):
         activate(s.pair[:n], scan.gap[:n], s.reach, s.moves, s.root, s.fast, s.keep[:n])
     else:
         _by_gap(n, s, scan)
+    if judges(s) and s.missed_rounds == 0:
+        _judge(s, scan)
     for i in range(n):
-        s.keep[i] = (s.keep[i] or s.forced[i]) and not s.left_out[i]
+        s.keep[i] = s.forced[i] or (s.keep[i] and s.verdict[i] != PASSES)
+        s.keep[i] = s.keep[i] and not s.left_out[i]
         if s.keep[i]:
             s.body[m, 0], s.body[m, 1] = s.pair[i, 0], s.pair[i, 1]
             s.found[m] = i
             m += 1
     return m
+
+
+@kernel
+def _judge(s, scan):
+    """s.verdict of contacts that the free motion would close, as far as their planes say."""
+    asked, known = False, -1
+    for i in range(s.candidates):
+        if not s.keep[i] or s.left_out[i] or not is_open(s, scan, i):
+            continue
+        a, b = s.pair[i, 0], s.pair[i, 1]
+        speed = normal_speed(i, a, s.v_free, scan.point, s.position, scan.normal)
+        speed -= normal_speed(i, b, s.v_free, scan.point, s.position, scan.normal)
+        if scan.gap[i] + s.h * speed > 0.0:
+            continue
+        if not asked:
+            asked = True
+            remember_pairs(s)
+            copy_all(s.v_free, s.near.v)
+        s.verdict[i] = _verdict(s, scan, i, known)
+        known = i
+
+
+@kernel
+def _verdict(s, scan, i, known):
+    """Of candidate i with the velocities s.near.v; `known`: one that is judged by them, or -1."""
+    a, b = scan.geom_a[i], scan.geom_b[i]
+    if known >= 0 and scan.geom_a[known] == a and scan.geom_b[known] == b:
+        return s.verdict[known]
+    if pressed(s, a, b):
+        return PRESSED
+    return MEETS if meet(s, scan, a, b) else PASSES
 
 
 @stage
@@ -96,25 +143,132 @@ def by_islands(s, m):
     return islands
 
 
-@stage
+@kernel
 def missed(s, scan):
-    """AGAIN if contacts that were left out would end deep: impulses can make a body faster than
-    any was before, as a grain that is squeezed out between others."""
-    if s.search != codes.BY_TRAVEL or not s.drifts:  # who names a distance gets it
+    """AGAIN if contacts that were left out would end deep, or others pushed though their bodies
+    pass: impulses can make a body faster than any was before, as a grain that is squeezed out
+    between others, or take it from where it was to meet another."""
+    return revise(s, scan, s.v, True)
+
+
+@kernel
+def missed_with_joints(s, scan, j):
+    """The same where joints are closed. They would answer if a push was taken back: bodies are
+    asked where they went with it. What is dropped though they meet without it comes back."""
+    code = revise(s, scan, j.at_v, False)
+    if code == codes.AGAIN:
+        copy_all(j.free, s.v_free)
+    return code
+
+
+@kernel
+def revise(s, scan, v, alone):
+    """AGAIN, from the rows, if v says that other contacts take part."""
+    if not judges(s) or s.missed_rounds >= MISSED_ROUNDS:
         return codes.GO_ON
-    h = s.h
-    again = False
+    s.missed_rounds += 1
+    s.next_stage = s.rows_stage
+    added = _add(s, scan, v)
+    dropped = s.missed_rounds <= DROPPING_ROUNDS and _drop(s, scan, v, alone)
+    if not (added or dropped):
+        return codes.GO_ON
+    _carry(s, s.rows)
+    return codes.AGAIN
+
+
+@stage
+def _carry(s, n):
+    """The impulses of the n rows, by their contacts: the next solve starts from them."""
+    impulse_vectors(s.frame[:n], s.r[:n], s.impulse[:n], s.spin[:n])
+    s.carries = 1
+    for i in range(s.candidates):
+        s.carried_spin[i] = 0.0
+        for e in range(s.carried.shape[1]):
+            s.carried[i, e] = 0.0
+    for row in range(n):
+        i = s.pick[row]
+        if i >= 0 and s.verdict[i] != PASSES:
+            s.carried_spin[i] = s.spin[row]
+            copy_row(s.impulse, row, s.carried, i)
+
+
+@kernel
+def _add(s, scan, v):
+    """Force contacts that were left out, and whose bodies meet with velocities v."""
+    again = asked = False
     for i in range(s.candidates):
         if s.keep[i] or s.left_out[i]:
             continue
         a, b = s.pair[i, 0], s.pair[i, 1]
-        speed = normal_speed(i, a, s.v, scan.point, s.position, scan.normal)
-        speed -= normal_speed(i, b, s.v, scan.point, s.position, scan.normal)
-        if scan.gap[i] + h * speed < -MISSED_DEPTH * min(s.size[a], s.size[b]):
-            s.forced[i] = again = True
-    s.missed_rounds += 1
-    s.next_stage = s.rows_stage
-    return codes.AGAIN if again and s.missed_rounds <= MISSED_ROUNDS else codes.GO_ON
+        speed = normal_speed(i, a, v, scan.point, s.position, scan.normal)
+        speed -= normal_speed(i, b, v, scan.point, s.position, scan.normal)
+        if scan.gap[i] + s.h * speed >= -MISSED_DEPTH * min(s.size[a], s.size[b]):
+            continue
+        if is_open(s, scan, i):
+            if not asked:
+                asked = True
+                copy_all(v, s.near.v)
+            if not meet(s, scan, scan.geom_a[i], scan.geom_b[i]):
+                continue
+        s.forced[i] = again = True
+    return again
+
+
+@kernel
+def _drop(s, scan, v, alone):
+    """Contacts that pushed, though their bodies pass with velocities v; alone: but for their own
+    pushes."""
+    again, end = False, 0
+    for row in range(s.rows):
+        if row < end or s.geom_a[row] < 0 or not s.r[row, 0] > 0.0:
+            continue
+        i = s.pick[row]
+        if s.forced[i] or s.verdict[i] == PRESSED or not is_open(s, scan, i):
+            continue
+        a, b = scan.geom_a[i], scan.geom_b[i]
+        first = end = row
+        while first > 0 and s.geom_a[first - 1] == a and s.geom_b[first - 1] == b:
+            first -= 1
+        while end < s.rows and s.geom_a[end] == a and s.geom_b[end] == b:
+            end += 1
+        verdict = PRESSED
+        if not pressed(s, a, b):
+            for side in range(2):
+                copy_row(v, s.pair[i, side], s.near.v, s.pair[i, side])
+            for k in range(first, end if alone else first):
+                _take_back(s, k, s.inverse)
+            verdict = MEETS if meet(s, scan, a, b) else PASSES
+        for k in range(first, end):
+            s.verdict[s.pick[k]] = verdict
+        again = again or verdict == PASSES
+    return again
+
+
+@stage
+def _take_back(s, row, inverse):
+    """s.near.v without the impulse of a row."""
+    dim, v, x, y, z = s.position.shape[1], s.near.v, 0.0, 0.0, 0.0
+    for c in range(dim):
+        x += s.r[row, c] * s.frame[row, c, 0]
+        y += s.r[row, c] * s.frame[row, c, 1]
+    if inverse.ndim == 3:  # a constant for the compiler: only one of them is compiled
+        for c in range(dim):
+            z += s.r[row, c] * s.frame[row, c, 2]
+    for side in range(2):
+        b, sign = s.body[row, side], 1.0 if side == 0 else -1.0
+        m = sign * s.inverse_mass[b]
+        v[b, 0] -= m * x
+        v[b, 1] -= m * y
+        p, q = s.point[row, 0] - s.position[b, 0], s.point[row, 1] - s.position[b, 1]
+        if inverse.ndim == 3:
+            w = s.point[row, 2] - s.position[b, 2]
+            torque = q * z - w * y, w * x - p * z, p * y - q * x
+            v[b, 2] -= m * z
+            for e in range(3):
+                turn = inverse[b, e, 0] * torque[0] + inverse[b, e, 1] * torque[1]
+                v[b, 3 + e] -= sign * (turn + inverse[b, e, 2] * torque[2])
+        else:
+            v[b, 2] -= sign * inverse[b] * (p * y - q * x)
 
 
 @stage

@@ -9,6 +9,7 @@ from drystone.kernels.matching import match_contacts
 from drystone.kernels.rigid import rotation_of
 from drystone.kernels.step import codes
 from drystone.kernels.step.choose import normal_speed
+from drystone.kernels.step.copies import copy_row
 
 
 @stage
@@ -130,8 +131,9 @@ def _point_speed(i, b, s):
 
 @stage
 def guess(s, n):
-    """r: last step's impulses of the same contacts, turned into the new frames; and whether each
-    contact starts with its static or its dynamic coefficient."""
+    """r: last step's impulses of the same contacts, or those of a solve before in this step, turned
+    into the new frames; and whether each contact starts with its static or its dynamic
+    coefficient."""
     old = s.old_rows
     places = 2
     while places <= 2 * old:
@@ -149,6 +151,9 @@ def guess(s, n):
         for c in range(s.impulse.shape[1]):
             s.impulse[i, c] = scale * s.old_impulse[at, c] if known else 0.0
         s.spin[i] = scale * s.old_spin[at] if known else 0.0
+        if s.carries and s.pick[i] >= 0 and s.warm_start:
+            copy_row(s.carried, s.pick[i], s.impulse, i)
+            s.spin[i] = s.carried_spin[s.pick[i]]
     kernels.project_impulses(s.frame[:n], s.impulse[:n], s.spin[:n], s.r[:n])
     for i in range(n):
         if s.r[i, 0] <= 0.0 and s.both[i, 0] >= 0.0:  # joints pull, too

@@ -13,8 +13,10 @@ from drystone.constraints.joints.minimum_norm import DEPENDENT_ROWS
 from drystone.constraints.joints.mobility import Excess
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
+from drystone.geometry import dispatch
 from drystone.kernels import layout
 from drystone.kernels.joints_coupled import SPRING
+from drystone.kernels.kinds import DISK, SPHERE
 from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
 from drystone.kernels.linalg.block_lu import locate, supernodes
 from drystone.kernels.linalg.ordering import minimum_degree
@@ -94,7 +96,7 @@ class Buffers:
         self.stores = jointed or not options.packs(model.dim)  # rows J and P, in every step
         first = FIRST_ROWS if self.stores else 1
         made |= self._frames(0, 0) | self._driven(0) | self._noted(1)
-        made |= self._made(FIRST_ROWS, first)
+        made |= self._made(FIRST_ROWS, first) | {"near": self._near()}
         self.s, self.j = Packed(**made), None
         if jointed:
             self._add_joints()
@@ -164,6 +166,23 @@ class Buffers:
             "geom_size": geoms.radius,
         }  # fmt: skip
         return {name: _copy(given[name]) for name in layout.MODEL}
+
+    def _near(self) -> Packed:
+        """Two geoms along the motion of a step."""
+        geoms = self.model.geoms
+        kinds, code = np.unique(geoms.kind, return_inverse=True)
+        pairs = [dispatch.find(int(a), int(b)) for a in kinds for b in kinds if a <= b]
+        known = [pair for pair in pairs if pair is not None]
+        sizes = self._sizes(
+            ng=len(geoms), found=4 * max([16, *(pair.points for pair in known)]),
+            width=max([1, *(pair.width for pair in known)]),
+        )  # fmt: skip
+        made = layout.make(layout.NEAR, sizes) | {"kinds": kinds.size}
+        made["code"][:] = code
+        turns = ~np.isin(geoms.kind, (DISK, SPHERE))
+        made["lever"][:] = np.linalg.norm(geoms.offset, axis=1)
+        made["lever"][turns] += geoms.radius[turns]
+        return Packed(**made)
 
     def _settings(self) -> dict[str, Any]:
         options, model, cone = self.options, self.model, self.options.shape

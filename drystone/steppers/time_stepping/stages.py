@@ -143,6 +143,7 @@ def _joint_solve(options: TimeStepping, dim: int) -> list[Run]:
         stage_of(dim, joint_close, "drift"),
         joint_places.places,
         joint_close.judge,
+        choose.missed_with_joints,
         *([sleep.touched] if options.sleeping is not None else []),
         *([joint_end_mass.again] if _ends(options, dim) else []),
         joint_finish.least,
