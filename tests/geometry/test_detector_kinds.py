@@ -125,5 +125,5 @@ print(*[m for m in sys.modules if m.startswith("drystone.kernels.")])
     done = run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = done.stdout.split()
     assert "drystone.kernels.bounds" in loaded
-    for word in ("polyhedra", "gjk", "support", "ellipse", "disk"):
+    for word in ("polyhedra", "directions", "support", "ellipse", "disk"):
         assert not any(word in name for name in loaded), loaded

@@ -30,10 +30,10 @@ KIND = Kind(
     about_z=True,
     pieced=True,
     pairs={
-        "capsule": PairKernel(AT + "capsule_capsule", "contact_capsule_capsule", points=3),
+        "capsule": PairKernel(AT + "capsules", "contact_capsule_capsule", points=3),
         "sphere": PairKernel(AT + "spheres", "contact_sphere_capsule"),
         "polyhedron": PairKernel(
-            AT + "capsule_polyhedron",
+            AT + "capsules",
             "contact_capsule_polyhedron",
             points=3,
             width=1,

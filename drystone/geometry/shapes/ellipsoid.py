@@ -19,19 +19,19 @@ from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 AT = "drystone.kernels.spatial."
 COUNTERS = ("iterations", "predicted", "fallbacks", "solves", "culled")
 # with an ellipsoid or a superquadric, a sphere, a polyhedron, a half-space
-WIDEST = AT + "widest"
+CUTTING = AT + "cutting_planes"
 EXTREMAL = PairKernel(
-    AT + "smooth_smooth", "contact_smooth_smooth", width=13, counters=COUNTERS, calls_of=WIDEST
+    AT + "smooth_smooth", "contact_smooth_smooth", width=13, counters=COUNTERS, calls_of=CUTTING
 )
 NEAREST = PairKernel(
-    AT + "sphere_smooth", "contact_sphere_smooth", width=7, counters=COUNTERS, calls_of=WIDEST
+    AT + "sphere_smooth", "contact_sphere_smooth", width=7, counters=COUNTERS, calls_of=CUTTING
 )
 FEATURES = PairKernel(
     AT + "smooth_polyhedron",
     "contact_smooth_polyhedron",
     width=7,
     counters=(*COUNTERS, "visits", "kept"),
-    calls_of=WIDEST,
+    calls_of=CUTTING,
 )
 PLANE = PairKernel(AT + "halfspace", "contact_smooth_halfspace")
 

@@ -176,7 +176,7 @@ KIND = Kind(
             counters=("hits", "neighbours", "searches", "distances"),
         ),
         "sphere": PairKernel(
-            AT + "sphere_polyhedron",
+            AT + "capsules",
             "contact_sphere_polyhedron",
             width=1,
             counters=("kept", "pairs"),

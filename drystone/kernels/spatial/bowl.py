@@ -7,10 +7,9 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.kinds import CAPSULE, POLYHEDRON, SPHERE, SURFACE
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import profile_of
+from drystone.kernels.spatial.frames import local, put, tangents, turned
 from drystone.kernels.spatial.smooth_surface import read_surface
 from drystone.kernels.spatial.smooth_surface import support as gauge_support
-from drystone.kernels.spatial.smooth_write import local, put, turned
-from drystone.kernels.spatial.widest import tangents
 
 # ---- Round bodies: all local minima of the distance to the wall.
 #

@@ -9,10 +9,9 @@ from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import profile_of
+from drystone.kernels.spatial.frames import put, tangents, turned
 from drystone.kernels.spatial.polyhedra_shape import HITS
 from drystone.kernels.spatial.smooth_surface import read_surface, support
-from drystone.kernels.spatial.smooth_write import put, turned
-from drystone.kernels.spatial.widest import tangents
 from drystone.kernels.surfaces.layout import ADDRESS, FORM, RADIUS, SUPPORT
 
 # ---- Curved bodies.

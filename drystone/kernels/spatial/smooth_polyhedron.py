@@ -3,7 +3,7 @@
 The walk begins at the last step's feature, else at the face that stands farthest off A, and goes
 where the separation grows (see below); apart, the first feature that holds is the answer, as the
 separation is concave, and in penetration it is if a ball of that depth can roll inside A. Deeper,
-or should the walk not arrive, cutting planes answer (``widest``). A direction that separates by
+or should the walk not arrive, ``cutting_planes`` answer. A direction that separates by
 more than the margin ends it at once.
 
 Cache: 0 feature, 1-3 A's point and 4-6 its change in the last step, in world axes.
@@ -18,14 +18,14 @@ import numpy as np
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.spatial.smooth_point import nearest_point
+from drystone.kernels.spatial.frames import local, put, turned
 from drystone.kernels.spatial.smooth_surface import (
     derivatives,
+    nearest_point,
     read_surface,
     rolling_ball,
     support,
 )
-from drystone.kernels.spatial.smooth_write import local, put, turned
 
 # ---- A smooth body against one face, edge or vertex of a convex polyhedron (Baraff 1992, 5.2).
 #

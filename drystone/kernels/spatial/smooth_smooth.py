@@ -11,6 +11,7 @@ import numpy as np
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import GAP_TOL, FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.spatial.frames import put
 from drystone.kernels.spatial.smooth_surface import (
     derivatives,
     gauge,
@@ -18,7 +19,6 @@ from drystone.kernels.spatial.smooth_surface import (
     rolling_ball,
     support,
 )
-from drystone.kernels.spatial.smooth_write import put
 
 # ---- Extremal points of two smooth bodies: Newton on the eight equations (5-2) of Baraff (1992).
 #

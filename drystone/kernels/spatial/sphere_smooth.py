@@ -9,9 +9,13 @@ import numpy as np
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.spatial.smooth_point import nearest_point
-from drystone.kernels.spatial.smooth_surface import read_surface, rolling_ball, support
-from drystone.kernels.spatial.smooth_write import local, put_ball, turned
+from drystone.kernels.spatial.frames import local, put_ball, turned
+from drystone.kernels.spatial.smooth_surface import (
+    nearest_point,
+    read_surface,
+    rolling_ball,
+    support,
+)
 
 
 @kernel

@@ -5,7 +5,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import profile_of
-from drystone.kernels.spatial.smooth_write import local, put_ball, turned
+from drystone.kernels.spatial.frames import local, put_ball, turned
 
 
 @kernel

@@ -13,8 +13,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.kinds import POLYHEDRON
 from drystone.kernels.pairs import LEAN, FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import is_revolved, profile_of
-from drystone.kernels.spatial.gjk import search
-from drystone.kernels.spatial.gjk_refine import (
+from drystone.kernels.spatial.directions import (
     CAP,
     GUESS,
     PAIR_APART,
@@ -23,11 +22,12 @@ from drystone.kernels.spatial.gjk_refine import (
     UNSURE,
     Directions,
     refine,
+    search,
 )
+from drystone.kernels.spatial.frames import tangents
 from drystone.kernels.spatial.polyhedra_region import SEEN_ALONG
 from drystone.kernels.spatial.polyhedra_shape import THIN_SIDE
 from drystone.kernels.spatial.support import ORIGIN, Cores, cores_of, set_pair, support
-from drystone.kernels.spatial.widest import tangents
 
 # ---- Support features: the face, edge or point of a body that faces a direction, as a polygon.
 #

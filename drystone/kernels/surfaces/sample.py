@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.widest import tangents
+from drystone.kernels.spatial.frames import tangents
 from drystone.kernels.surfaces.evaluate import chart_curvature, implicit_curvature, jets
 from drystone.kernels.surfaces.layout import (
     FORM,

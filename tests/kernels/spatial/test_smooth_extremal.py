@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from drystone.kernels import kinds
+from drystone.kernels.spatial.cutting_planes import greatest_separation_of_pair
 from drystone.kernels.spatial.smooth_smooth import extremal_points
-from drystone.kernels.spatial.widest import widest_of_pair
 from tests.kernels.spatial.smooth_bodies import (
     Bench,
     Solid,
@@ -97,7 +97,7 @@ def test_cutting_planes_agree_with_newton():
         geoms = bench.geoms()
         for i, c in enumerate(nearest_of_each(bench, bench.run())):
             P, n, gap = np.empty((2, 3)), np.empty(3), np.empty(1)
-            widest_of_pair(geoms, *bench.pairs[i], n, P, gap)
+            greatest_separation_of_pair(geoms, *bench.pairs[i], n, P, gap)
             assert gap[0] == pytest.approx(c[3], abs=1e-12)
             np.testing.assert_allclose(n, c[2], atol=1e-6)  # the square root of the gap's error
             np.testing.assert_allclose(P[0] - P[1], gap[0] * n, atol=1e-12)

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from drystone.geometry import shapes
 from drystone.kernels import kinds as K
-from drystone.kernels.spatial import gjk, gjk_refine, support, support_pairs, widest
+from drystone.kernels.spatial import cutting_planes, directions, support, support_pairs
 from tests.geometry import pair_calls
 from tests.geometry.kind_tables import NAMES, SPATIAL, UNBOUNDED
 from tests.geometry.support_bodies import Solid, random_solid, sphere_of_directions
@@ -82,7 +82,7 @@ def test_climbing_finds_the_furthest_vertex():
 def test_nearest_point_of_a_simplex(seed, m, shift):
     rng = np.random.default_rng(seed)
     P, lam = rng.normal(size=(4, 3)) + shift, np.zeros(4)
-    square = gjk.nearest(P, m, lam, np.zeros((2, 4)))
+    square = directions.nearest(P, m, lam, np.zeros((2, 4)))
     # min |P^T lam| with sum lam = 1 by non-negative least squares, the sum as a heavy row
     weights = nnls(np.vstack([P[:m].T, 1e6 * np.ones(m)]), [0, 0, 0, 1e6])[0]
     assert square == pytest.approx(np.sum((P[:m].T @ weights) ** 2), abs=1e-5)
@@ -115,22 +115,24 @@ def test_distance_of_polyhedra(seed):
         np.zeros(4),
     )
     stats = np.zeros(8, np.int64)
-    state, m = gjk.distance(cores, 10.0, 1e-3, 1e-12, n, P, labels, lam, np.zeros((2, 4)), stats)
+    state, m = directions.distance(
+        cores, 10.0, 1e-3, 1e-12, n, P, labels, lam, np.zeros((2, 4)), stats
+    )
     C = differences(a, b, R, at)
     planes = minimize(
         lambda v: 0.5 * v @ v - np.min(C @ v), np.min(C @ n) * n, method="Nelder-Mead",
         options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 4000},
     )  # fmt: skip
-    assert state == gjk.DISTANCE_FOUND
+    assert state == directions.DISTANCE_FOUND
     assert 1 <= m <= 3
     # max over n of min n . c, squared over 2, is the dual of the distance
     assert np.min(C @ n) ** 2 / 2 == pytest.approx(-planes.fun, abs=1e-7)
 
 
-def widest_points(cores, tol, n, mid):
-    bundle = np.empty((widest.BUNDLE, 6))
-    _, kept, _ = widest.widest(cores, tol, n, bundle)
-    return widest.facing_points(cores, bundle, kept, tol, n, mid)
+def greatest_points(cores, tol, n, mid):
+    bundle = np.empty((cutting_planes.BUNDLE, 6))
+    _, kept, _ = cutting_planes.greatest_separation(cores, tol, n, bundle)
+    return cutting_planes.facing_points(cores, bundle, kept, tol, n, mid)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -140,11 +142,11 @@ def test_depth_of_polyhedra(seed):
     a, b, R, cores = hull_pair(seed, at)
     depth = -ConvexHull(differences(a, b, R, at)).equations[:, 3].max()
     n, mid = -at / np.linalg.norm(at), np.zeros(3)
-    g, loss = widest_points(cores, 1e-9, n, mid)
+    g, loss = greatest_points(cores, 1e-9, n, mid)
     assert -g == pytest.approx(depth, abs=1e-9)  # the tolerance
     assert loss < 1e-9
     labels = np.zeros((4, 2), int)
-    good, _, g = gjk_refine.polish(cores, 0, n, labels, mid, np.zeros(8, int))
+    good, _, g = directions.polish(cores, 0, n, labels, mid, np.zeros(8, int))
     assert good
     assert -g == pytest.approx(depth, abs=1e-12)
 
@@ -165,7 +167,8 @@ def test_of_many_maxima_in_penetration_the_greatest_is_found(kind):
         around = cores.size[2] + cores.size[3]
         for n in rng.normal(size=(4, 3)):
             n /= np.linalg.norm(n)
-            g, _, spent = widest.widest(cores, 1e-10, n, np.empty((widest.BUNDLE, 6)))
+            bundle = np.empty((cutting_planes.BUNDLE, 6))
+            g, _, spent = cutting_planes.greatest_separation(cores, 1e-10, n, bundle)
             assert spent < 2000
             found.append(g - around)
         assert np.ptp(found) < 1e-9
@@ -178,7 +181,7 @@ def test_a_maximum_that_is_called_the_greatest_is(kind):
     """Local maxima of pairs deep and shallow in each other: what is proved by a few support points
     agrees with cutting planes; shallow ones are proved, but for corners on corners."""
     rng, asked, proved = np.random.default_rng(3), 0, 0
-    bundle = np.empty((widest.BUNDLE, 6))
+    bundle = np.empty((cutting_planes.BUNDLE, 6))
     for i in range(60):
         a, b = random_solid(kind, rng), random_solid(K.CYLINDER, rng)
         R = Rotation.random(2, random_state=rng).as_matrix()
@@ -188,18 +191,18 @@ def test_a_maximum_that_is_called_the_greatest_is(kind):
         way /= np.linalg.norm(way)
         at = -way * (a.h(-way @ R[0]) + b.h(way @ R[1]) + 0.1)
         cores = pair(a, b, at, R)
-        tol = widest.SAME_DEPTH * cores.size[:2].min()
-        g, _, _ = widest.widest(cores, tol, way, bundle)
+        tol = cutting_planes.SAME_DEPTH * cores.size[:2].min()
+        g, _, _ = cutting_planes.greatest_separation(cores, tol, way, bundle)
         cores = pair(a, b, at + (g + depth) * way, R)
-        most, _, _ = widest.widest(cores, tol, way.copy(), bundle)
+        most, _, _ = cutting_planes.greatest_separation(cores, tol, way.copy(), bundle)
         for n in [way, *rng.normal(size=(6, 3))]:
             n, mid = n / np.linalg.norm(n), np.zeros(3)
-            good, _, g = gjk_refine.polish(
+            good, _, g = directions.polish(
                 cores, 0, n, np.zeros((4, 2), int), mid, np.zeros(8, int)
             )
             if not good or g >= 0.0:
                 continue
-            if gjk_refine.is_greatest(cores, n, g):
+            if directions.is_greatest(cores, n, g):
                 assert g >= most - 2.0 * tol
                 proved += most > -1e-4
             asked += most > -1e-4 and g >= most - 2.0 * tol
@@ -215,7 +218,7 @@ def test_model_step_is_the_maximum(seed, m):
     A = A @ A.T + 0.1 * np.eye(2)
     lam, step = np.zeros(4), np.zeros(2)
     H = np.array([A[0, 0], A[0, 1], A[1, 1]])
-    assert gjk_refine.best_step(m, g, q, H, lam, step)
+    assert directions.best_step(m, g, q, H, lam, step)
     np.testing.assert_allclose(A @ step, q[:m].T @ lam[:m], atol=1e-9)  # stationary
     heights = g[:m] + q[:m] @ step
     np.testing.assert_allclose(heights[lam[:m] > 1e-9], heights.min(), atol=1e-9)
@@ -231,7 +234,7 @@ def test_cutting_planes_at_a_kink_and_on_a_smooth_body():
         cores = pair(a, b, at, R)
         n, mid = rng.normal(size=3), np.zeros(3)
         n /= np.linalg.norm(n)
-        g, loss = widest_points(cores, 1e-9, n, mid)
+        g, loss = greatest_points(cores, 1e-9, n, mid)
         assert loss < 1e-9
         assert a.level((mid + 0.5 * g * n) @ R[0]) < 1e-9
         assert b.level((mid - 0.5 * g * n - at) @ R[1]) < 1e-9
@@ -311,10 +314,10 @@ def test_clipping_against_linear_programs(seed, ka, kb):
 
 def test_a_polygon_below_rounding_does_not_outgrow_its_room():
     """A cut of a convex one adds a corner at most; a zigzag would have one for each side."""
-    k = widest.CORNERS - 1
+    k = cutting_planes.CORNERS - 1
     zigzag = np.stack([np.arange(k), (-1.0) ** np.arange(k)], axis=-1)
-    kept = np.empty((widest.CORNERS, 2))
-    assert widest.cut(zigzag, k, 0.0, 0.0, 0.0, 0.0, 1.0, kept) == 0
+    kept = np.empty((cutting_planes.CORNERS, 2))
+    assert cutting_planes.cut(zigzag, k, 0.0, 0.0, 0.0, 0.0, 1.0, kept) == 0
     square = np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]])
-    assert widest.cut(square, 4, 0.0, 0.0, 0.5, 1.0, 0.0, kept) == 4
+    assert cutting_planes.cut(square, 4, 0.0, 0.0, 0.5, 1.0, 0.0, kept) == 4
     assert kept[:4, 0].min() == -0.5

@@ -1,4 +1,4 @@
-"""How every kernel of this family writes a contact: one place for the sign conventions.
+"""Changes of frame, and how every kernel writes a contact: one place for the sign conventions.
 
 Counts of contacts begin as ``np.int64(0)``: a literal 0 would compile all they are passed to
 once more, for that literal.
@@ -64,3 +64,13 @@ def turned(R, u, v, w):
         R[1, 0] * u + R[1, 1] * v + R[1, 2] * w,
         R[2, 0] * u + R[2, 1] * v + R[2, 2] * w,
     )
+
+
+@kernel
+def tangents(n, T):
+    """Two unit vectors T (2, 3) across n, right-handed with it."""
+    s = 1.0 if n[2] >= 0.0 else -1.0
+    a = -1.0 / (s + n[2])
+    b = n[0] * n[1] * a
+    T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * n[0] * n[0] * a, s * b, -s * n[0]
+    T[1, 0], T[1, 1], T[1, 2] = b, s + n[1] * n[1] * a, -n[1]

@@ -24,6 +24,7 @@ import numpy as np
 from drystone.kernels._calls import address
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import PosedGeoms
+from drystone.kernels.spatial.frames import tangents
 from drystone.kernels.spatial.support import Cores, both, cores_of, set_pair
 
 CORNERS = 40  # of a polygon; each cut adds at most one
@@ -43,16 +44,6 @@ NEXT_TO = 1e3  # of the tolerance: support points of more height along the answe
 SIDEWAYS = 1e-3  # of what a pair of points is worse by: less of it is not aside
 FACING_SHARE = 1e-2  # of the tolerance: points that face each other as well as this will do
 SAME_DEPTH = 1e-10  # of the smaller body: of maxima this close any is as good
-
-
-@kernel
-def tangents(n, T):
-    """Two unit vectors T (2, 3) across n, right-handed with it."""
-    s = 1.0 if n[2] >= 0.0 else -1.0
-    a = -1.0 / (s + n[2])
-    b = n[0] * n[1] * a
-    T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * n[0] * n[0] * a, s * b, -s * n[0]
-    T[1, 0], T[1, 1], T[1, 2] = b, s + n[1] * n[1] * a, -n[1]
 
 
 @kernel
@@ -142,7 +133,8 @@ def facing_points(cores: Cores, bundle, known, tol, n, mid):
     """mid (3,): halfway between points of the cores that face each other along n. Support points
     next to n, which jump on flats, are added to those of bundle[:known] that are not much higher
     than the answer, until a mixture's do. Apart, n turns to the mixture: large bodies have the same
-    separation, but for rounding, along directions whose points do not face. tol: as of ``widest``.
+    separation, but for rounding, along directions whose points do not face. tol: as of
+    ``greatest_separation``.
     -> the separation along n, what this pair of points is worse by
     """
     height, tol = NEXT_TO * tol, FACING_SHARE * tol
@@ -226,7 +218,7 @@ def split(p, corners, cx, cy, one, other):
 
 
 @kernel
-def widest(cores: Cores, tol, n, bundle):
+def greatest_separation(cores: Cores, tol, n, bundle):
     """The direction n (3,) of greatest separation of the cores, n in: a guess; bundle (BUNDLE, 6):
     support points of both next to it. -> separation, how many points, evaluations.
 
@@ -298,7 +290,7 @@ def widest(cores: Cores, tol, n, bundle):
 
 
 @kernel
-def widest_of_pair(geoms: PosedGeoms, a, b, n, P, gap):
+def greatest_separation_of_pair(geoms: PosedGeoms, a, b, n, P, gap):
     """The same for geoms a and b: P (2, 3) their points, gap (1,). -> evaluations."""
     cores, x, mid = cores_of(geoms), geoms.x, np.empty(3)
     set_pair(cores, geoms, a, b)
@@ -310,7 +302,7 @@ def widest_of_pair(geoms: PosedGeoms, a, b, n, P, gap):
     for k in range(3):
         n[k] = n[k] / np.sqrt(square) if square > 0.0 else 1.0 * (k == 2)
     tol, bundle = SAME_DEPTH * min(size[0], size[1]), np.empty((BUNDLE, 6))
-    _, kept, spent = widest(cores, tol, n, bundle)
+    _, kept, spent = greatest_separation(cores, tol, n, bundle)
     s, _ = facing_points(cores, bundle, kept, tol, n, mid)
     for k in range(3):
         P[0, k] = x[a, k] + mid[k] + (0.5 * s - size[2]) * n[k]
@@ -321,9 +313,9 @@ def widest_of_pair(geoms: PosedGeoms, a, b, n, P, gap):
 
 @cache
 def calls():
-    """Addresses (3,): that of ``widest_of_pair``."""
+    """Addresses (3,): that of ``greatest_separation_of_pair``."""
     ints, floats = np.empty(1, np.int64), np.empty(1)
     x, R, one = np.empty((1, 3)), np.empty((1, 3, 3)), np.int64(0)
     geoms = PosedGeoms(x, R, ints, ints, floats, ints, ints)
-    at = address(widest_of_pair, geoms, one, one, floats, x, floats)
+    at = address(greatest_separation_of_pair, geoms, one, one, floats, x, floats)
     return np.array([at, 0, 0])
