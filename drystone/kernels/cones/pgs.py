@@ -15,6 +15,7 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.status import RUNNING, SOLVED, STALLED
+from drystone.kernels.step.copies import copy_all
 
 RETURNED = 1e-9  # of the last move: nearer than this to the anchor is a cycle
 
@@ -92,12 +93,12 @@ def _verdict(moved, away, sweep, target, ceiling):
 def sweeps_rows(M, pattern, p, how, count, z):
     """Sweeps of a boxed LCP; M (n, n) and pattern None, or the entries of M in compressed rows."""
     lower, upper, unit, step, anchor = p.lower, p.upper, p.unit, how.step, how.anchor
-    anchor[:] = z
+    copy_all(z, anchor)  # a slice would be compiled in each process
     moved, status, period = 0.0, RUNNING, 0
     for k in range(count):
         moved, away = 0.0, 0.0
         if how.jacobi:
-            how.work[:] = z
+            copy_all(z, how.work)
         x = how.work if how.jacobi else z
         for i in range(z.size):
             e = p.q[i] + _row(M, pattern, i, x)
@@ -185,11 +186,11 @@ def sweeps_friction(shape, p, law, how, count, a, f):
     """
     nb, d = p.q.shape[0], len(shape)
     unit, anchor, work = p.unit, how.anchor, how.work
-    anchor[:] = f
+    copy_all(f, anchor)
     moved, status, period = 0.0, RUNNING, 0
     for k in range(count):
         moved, away = 0.0, 0.0
-        work[:] = f
+        copy_all(f, work)
         x = work if how.jacobi else f
         for i in range(nb):
             _acceleration(shape, p, i, x, a)
