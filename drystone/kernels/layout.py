@@ -247,6 +247,7 @@ NEAR: Record = {
     "kinds": whole("of geoms in this model"),
     "code": array("ng", "", "place of a geom's kind among them", int),
     "lever": array("ng", "m", "how far from its body's centre of mass turning moves a geom"),
+    "ball": array("ng", "m", "radius of a sphere about that centre that holds the geom"),
     "v": array("nb dof", "m/s, rad/s", "velocities of the motion that is judged"),
     "velocity": array("nb dof", "m/s, rad/s", "at a time of it"),
     "position": array("nb dim", "m", "at a time of it"),

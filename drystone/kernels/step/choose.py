@@ -10,8 +10,8 @@ from drystone.kernels.step.meet import (
     MEETS,
     PASSES,
     PRESSED,
-    is_open,
     judges,
+    may_pass,
     meet,
     pressed,
     remember_pairs,
@@ -59,7 +59,7 @@ def _judge(s, scan):
     """s.verdict of contacts that the free motion would close, as far as their planes say."""
     asked, known = False, -1
     for i in range(s.candidates):
-        if not s.keep[i] or s.left_out[i] or not is_open(s, scan, i):
+        if not s.keep[i] or s.left_out[i] or not may_pass(s, scan, i):
             continue
         a, b = s.pair[i, 0], s.pair[i, 1]
         speed = normal_speed(i, a, s.v_free, scan.point, s.position, scan.normal)
@@ -204,7 +204,7 @@ def _add(s, scan, v):
         speed -= normal_speed(i, b, v, scan.point, s.position, scan.normal)
         if scan.gap[i] + s.h * speed >= -MISSED_DEPTH * min(s.size[a], s.size[b]):
             continue
-        if is_open(s, scan, i):
+        if may_pass(s, scan, i):
             if not asked:
                 asked = True
                 copy_all(v, s.near.v)
@@ -223,7 +223,7 @@ def _drop(s, scan, v, alone):
         if row < end or s.geom_a[row] < 0 or not s.r[row, 0] > 0.0:
             continue
         i = s.pick[row]
-        if s.forced[i] or s.verdict[i] == PRESSED or not is_open(s, scan, i):
+        if s.forced[i] or s.verdict[i] == PRESSED or not may_pass(s, scan, i):
             continue
         a, b = scan.geom_a[i], scan.geom_b[i]
         first = end = row

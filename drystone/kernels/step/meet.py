@@ -12,7 +12,7 @@ import math
 from drystone.kernels import rigid
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.kinds import BOWL
+from drystone.kernels.kinds import BOWL, HALF_PLANE, HALF_SPACE
 from drystone.kernels.matching import match_contacts, slot_of
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.poses import geom_poses
@@ -33,8 +33,12 @@ def judges(s):
 
 
 @stage
-def is_open(s, scan, i):
-    """Whether the bodies of candidate i do not touch there."""
+def may_pass(s, scan, i):
+    """Whether the bodies of candidate i do not touch there, and neither is all of what lies below
+    the plane of the contact."""
+    for kind in (scan.kind[scan.geom_a[i]], scan.kind[scan.geom_b[i]]):
+        if kind == HALF_PLANE or kind == HALF_SPACE:
+            return False
     return scan.gap[i] > TOUCH * min(s.size[s.pair[i, 0]], s.size[s.pair[i, 1]])
 
 
@@ -74,6 +78,12 @@ def meet(s, scan, a, b):
     bodies. In doubt they do."""
     near, h, one, other = s.near, s.h, s.geom_body[a], s.geom_body[b]
     spin = _turning(s, a) + _turning(s, b)
+    touch = TOUCH * min(s.size[one], s.size[other])
+    apart = _least_distance(s, one, other) - near.ball[a] - near.ball[b]
+    if near.lever[a] == 0.0 and near.lever[b] == 0.0:  # they are these spheres
+        return apart <= touch
+    if apart > touch:
+        return False
     if not spin < math.inf:
         return True
     for e in range(near.cache.size):  # what is found does not depend on who was asked before
@@ -85,7 +95,7 @@ def meet(s, scan, a, b):
     if _look(s, scan, a, b, 0.0) != 0:  # most that meet still do at the end
         return True
     fastest, hollow = spin + math.sqrt(square), scan.kind[a] == BOWL or scan.kind[b] == BOWL
-    touch, t = TOUCH * min(s.size[one], s.size[other]), 0.0
+    t = 0.0
     for _ in range(MOST_LOOKS):
         _move(s, a, b, t)
         found = _look(s, scan, a, b, fastest * (h - t) + touch)
@@ -107,6 +117,21 @@ def meet(s, scan, a, b):
             return False
         t += gap / closing
     return True
+
+
+@stage
+def _least_distance(s, one, other):
+    """Of two bodies' centres of mass, in the step."""
+    near, dim, across, square, left = s.near, s.position.shape[1], 0.0, 0.0, 0.0
+    for e in range(dim):
+        v = near.v[one, e] - near.v[other, e]
+        across += v * (s.position[one, e] - s.position[other, e])
+        square += v * v
+    t = min(max(-across / square, 0.0), s.h) if square > 0.0 else 0.0
+    for e in range(dim):
+        v = near.v[one, e] - near.v[other, e]
+        left += (s.position[one, e] - s.position[other, e] + t * v) ** 2
+    return math.sqrt(left)
 
 
 @stage

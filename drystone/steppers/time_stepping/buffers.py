@@ -182,6 +182,7 @@ class Buffers:
         turns = ~np.isin(geoms.kind, (DISK, SPHERE))
         made["lever"][:] = np.linalg.norm(geoms.offset, axis=1)
         made["lever"][turns] += geoms.radius[turns]
+        made["ball"][:] = np.linalg.norm(geoms.offset, axis=1) + geoms.radius
         return Packed(**made)
 
     def _settings(self) -> dict[str, Any]:
