@@ -99,7 +99,7 @@ def test_bounds_mode_catches_a_bad_index(tmp_path):
 
 
 def test_an_edit_starts_fresh_folders_for_what_it_touches(tmp_path):
-    """newton inlines block_lu, dantzig the incremental inverse; all use the decorator."""
+    """newton inlines block_lu, dantzig the bordered inverse; all use the decorator."""
     copy = tmp_path / "site"
     shutil.copytree(PACKAGE, copy / "drystone", ignore=shutil.ignore_patterns("__pycache__"))
     ask = (
@@ -108,7 +108,7 @@ def test_an_edit_starts_fresh_folders_for_what_it_touches(tmp_path):
         " for m in ('cones.newton', 'cones.nsgs', 'pivoting.dantzig')))"
     )
     names = []
-    for edited in (None, "linalg/block_lu", "incremental", "_jit"):
+    for edited in (None, "linalg/block_lu", "linalg/bordered_inverse", "_jit"):
         if edited:
             other = copy / "drystone" / "kernels" / f"{edited}.py"
             other.write_text(other.read_text() + "\n# an edit\n")

@@ -37,7 +37,7 @@ def may_pass(s, scan, i):
     """Whether the bodies of candidate i do not touch there, and neither is all of what lies below
     the plane of the contact."""
     for kind in (scan.kind[scan.geom_a[i]], scan.kind[scan.geom_b[i]]):
-        if kind == HALF_PLANE or kind == HALF_SPACE:
+        if kind in (HALF_PLANE, HALF_SPACE):
             return False
     return scan.gap[i] > TOUCH * min(s.size[s.pair[i, 0]], s.size[s.pair[i, 1]])
 

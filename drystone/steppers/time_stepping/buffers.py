@@ -390,8 +390,10 @@ class Buffers:
         still = max(impact.LEAST_SPEED, impact.SLOW_IMPACT * h * self.pull)
         touch = impact.IMPACT_GAP * self.typical
         kick, share = (0.5 * h, 0.0) if self.options.order == 2 else (h, 0.5)
-        s.put(kick=kick, impact_share=share, drifts=1)
-        s.put(h=h, rest_speed=h * self.gravity, impact_speed=still, impact_gap=touch, cursor=0)
+        s.put(
+            h=h, kick=kick, impact_share=share, drifts=1, cursor=0,
+            rest_speed=h * self.gravity, impact_speed=still, impact_gap=touch,
+        )  # fmt: skip
         if not self.model.motions:
             return
         driven = self._driven(steps)

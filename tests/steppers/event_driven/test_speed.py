@@ -239,7 +239,7 @@ def test_rates_go_on_with_a_scan_that_had_to_grow(monkeypatch):
         old = detector.scan
         detector.scan = Packed(**{name: getattr(old, name) for name in old._numba_type_.places})
 
-    monkeypatch.setattr(detector, "help", grow)
+    monkeypatch.setattr(detector, "serve", grow)
     assert rate(sim.time, y) == pytest.approx(expected)
     assert len(asked) == 2
     assert asked[1] is detector.scan
