@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.draw import meshes as drawing
-from drystone.draw.camera import viewpoint
+from drystone.draw.camera import FILLED, viewpoint
 from drystone.geometry.shapes import BALLS, HOLLOW, UNBOUNDED, codes
 from drystone.model import Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
@@ -47,8 +47,8 @@ def quaternions(state: State) -> Floats:
 
 
 def frame(model: Model, state: State, view: Mapping[str, Any], aspect: float = 1.4) -> Frame:
-    """The camera that the view asks for, or one that sees all bounded bodies; aspect: width of
-    the picture over its height."""
+    """A camera that looks as the view asks, if it does, and sees all bounded bodies, in space
+    however it is turned about its target; aspect: width of the picture over its height."""
     low, high = drawing.bounds(model, state)
     if model.dim == 2:
         (x0, x1), (y0, y1) = view.get("limits") or _loose(low, high)
@@ -60,7 +60,10 @@ def frame(model: Model, state: State, view: Mapping[str, Any], aspect: float = 1
     size = max(float(np.linalg.norm(high - low)), 1e-6)
     eye, target = viewpoint(view, low, high)
     away = eye - target
-    enough = 0.62 * size / np.tan(0.5 * SPATIAL_VIEW_ANGLE) * max(1.0, 1.15 / aspect)
+    corner = low + np.array(list(np.ndindex(2, 2, 2))) * (high - low)
+    reach = float(np.linalg.norm(corner - target, axis=1).max())  # of the box, from the target
+    half = np.arctan(np.tan(0.5 * SPATIAL_VIEW_ANGLE) * min(aspect, 1.0))
+    enough = max(reach, 1e-6) / (FILLED * np.sin(half))
     eye = target + away * enough / np.linalg.norm(away)
     return Frame(eye, target, (0.0, 0.0, 1.0), SPATIAL_VIEW_ANGLE, size)
 

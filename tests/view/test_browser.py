@@ -64,14 +64,16 @@ def test_a_drag_moves_the_body_and_letting_go_lets_go(look, planar):
     sim = ds.Simulation(world, ds.TimeStepping(dt=1 / 120))
     sim.step()  # compiled before anybody waits
     seen = look(sim, playing=True, view=hints(planar))
-    x, y = seen.mouse((0, 0.25, 0) if planar else (0, 0, 0.25))
+    x, y = seen.mouse((0, 0.25, 0) if planar else (0, -0.25, 0.25))
+    goal = np.array((-0.1, 0.75) if planar else (-0.1, -0.25, 0.75))
+    away = np.array(seen.mouse(np.append(goal, 0.0) if planar else goal)) - (x, y)
     mouse = seen.page.mouse
 
     def grasped() -> bool:
         """Press the button on the block; the page may not listen yet."""
         mouse.move(x, y)
         mouse.down()
-        mouse.move(x - 4, y - 10)
+        mouse.move(x + away[0] / 8, y + away[1] / 8)
         if seen.comes(lambda: len(world.forces) == 1):
             return True
         mouse.up()
@@ -79,11 +81,13 @@ def test_a_drag_moves_the_body_and_letting_go_lets_go(look, planar):
 
     seen.until(grasped)
     for k in range(2, 9):
-        mouse.move(x - 4 * k, y - 10 * k)
+        mouse.move(x + away[0] * k / 8, y + away[1] * k / 8)
         seen.page.wait_for_timeout(50)
     up = 1 if planar else 2
     seen.until(lambda: sim.body("block").position[up] > 0.35)
     assert len(world.forces) == 1
+    pulled = seen.viewer.dragging.force.target  # in a plane that faces the camera
+    np.testing.assert_allclose(pulled, goal, atol=0.1)
     mouse.up()
     seen.until(lambda: len(world.forces) == 0)
     seen.until(lambda: sim.body("block").position[up] < 0.3)

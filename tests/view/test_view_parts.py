@@ -188,21 +188,31 @@ def test_a_jointed_body_said_anew_can_still_be_removed():
     world.remove_body("a")
 
 
-def test_cameras_see_everything():
-    for name in ("arch", "brazil-nut"):
-        scene = ds.scene(name)
-        model, state = scene.world.build()
-        for aspect in (0.6, 1.0, 2.0):
-            camera = frame(model, state, scene.view, aspect)
-            low, high = drawing.bounds(model, state)
-            away = np.linalg.norm(camera.eye - camera.target)
-            tall = 2 * away * np.tan(0.5 * camera.fov)
-            if model.dim == 2:
-                (x0, x1), (y0, y1) = scene.view["limits"]
-                assert tall * aspect >= (x1 - x0) * (1 - 1e-9)
-                assert tall >= (y1 - y0) * (1 - 1e-9)
-            else:
-                assert tall > 0.9 * np.linalg.norm(high - low)
+@pytest.mark.parametrize("aspect", [0.6, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "name", ["arch", "brazil-nut", "chain-drop", "rolling-ball", "sliding-block", "wedge-cone"]
+)
+def test_cameras_see_everything(name, aspect):
+    """Where a view looks elsewhere than at the middle of the bodies, too."""
+    scene = ds.scene(name)
+    model, state = scene.world.build()
+    camera = frame(model, state, scene.view, aspect)
+    tall = np.tan(0.5 * camera.fov)
+    if model.dim == 2:
+        (x0, x1), (y0, y1) = scene.view["limits"]
+        across = 2 * np.linalg.norm(camera.eye - camera.target) * tall
+        assert across * aspect >= (x1 - x0) * (1 - 1e-9)
+        assert across >= (y1 - y0) * (1 - 1e-9)
+        return
+    low, high = drawing.bounds(model, state)
+    corners = low + np.array(list(np.ndindex(2, 2, 2))) * (high - low) - camera.eye
+    ahead = (camera.target - camera.eye) / np.linalg.norm(camera.target - camera.eye)
+    right = np.cross(ahead, camera.up)
+    right /= np.linalg.norm(right)
+    depth = corners @ ahead
+    assert (depth > 0).all()
+    assert (np.abs(corners @ right) < tall * aspect * depth).all()
+    assert (np.abs(corners @ np.cross(right, ahead)) < tall * depth).all()
 
 
 def test_small_geometry():
