@@ -10,9 +10,9 @@ from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.finish import finite
 
-ROUNDS = 20  # solves of a step until its joints are closed
-CLOSED = 1e-10  # [m or rad]
-OPEN = 1e-7  # [m or rad] joints that a shorter step may close better
+CLOSING_ROUNDS = 20  # solves of a step until its joints are closed
+CLOSED_JOINT = 1e-10  # [m or rad]
+OPEN_JOINT = 1e-7  # [m or rad] joints that a shorter step may close better
 FAR = 100.0  # times what was open, that a round may move bodies
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 
@@ -135,9 +135,9 @@ def judge(s, scan, j):
     if j.round > 0 and s.h * j.moved > FAR * j.error:
         return codes.CLOSE_JOINTS  # rows that are nearly too many where the step ends
     j.error = error
-    if error <= CLOSED and not opening <= OPEN:
+    if error <= CLOSED_JOINT and not opening <= OPEN_JOINT:
         return codes.CLOSE_JOINTS  # rows that are not to be closed contradict those that are
-    if error <= CLOSED:
+    if error <= CLOSED_JOINT:
         j.goal = codes.SETTLE_JOINTS
         return codes.LOOK if outran(s, j) else codes.AGAIN
     if j.round == 0:
@@ -148,6 +148,6 @@ def judge(s, scan, j):
     else:
         j.misses += 1
     j.best_opening = min(j.best_opening, error)
-    if not error < 1e300 or j.misses > PATIENCE or j.round >= ROUNDS:
+    if not error < 1e300 or j.misses > PATIENCE or j.round >= CLOSING_ROUNDS:
         return codes.CLOSE_JOINTS
     return codes.AGAIN

@@ -12,7 +12,7 @@ from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.find import margins
-from drystone.kernels.step.joint_close import OPEN
+from drystone.kernels.step.joint_close import OPEN_JOINT
 from drystone.kernels.step.kicks import join
 
 LEVELS = 52  # a step is counted in parts of 2^-52: more than it is ever halved
@@ -68,7 +68,7 @@ def judge(s, j, gain):
     """AGAIN if a part is to be tried in halves: joints are open, and were more so in a longer one,
     or made more energy than they may (gain > 1). TORN if they are open and nothing helps."""
     torn = not j.opening <= j.torn
-    helps = torn or OPEN < j.opening < HELPED * j.open_before
+    helps = torn or OPEN_JOINT < j.opening < HELPED * j.open_before
     if helps and j.scheme == codes.EXACT_JOINTS and j.level < j.most:
         j.open_before = j.opening
         return _halve(s, j)

@@ -13,11 +13,11 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.linalg.block_lu import factorise, substitute
 from drystone.kernels.rows import add_impulses, responses, row_velocities
 from drystone.kernels.step import codes
+from drystone.kernels.step.joint_close import CLOSED_JOINT
 from drystone.kernels.step.joint_places import places
 from drystone.kernels.step.joint_solve import fill
 
-ROUNDS = 4  # moves of a step
-CLOSED = 1e-10  # [m or rad] an error that needs no move
+MOVES = 4  # moves of a step
 REFINED = 2  # corrections of what the factors are off
 
 
@@ -25,7 +25,7 @@ REFINED = 2  # corrections of what the factors are off
 def project_planar(s, scan, j):
     """Move bodies until all joints are closed or no round helps."""
     best = np.inf
-    for _ in range(ROUNDS if s.drifts else 0):
+    for _ in range(MOVES if s.drifts else 0):
         if not _open(j, best):
             break
         best = j.opening
@@ -52,7 +52,7 @@ def project_finger(s, scan, j):
 @kernel
 def _project(shape, s, scan, j):
     best = np.inf
-    for _ in range(ROUNDS if s.drifts else 0):
+    for _ in range(MOVES if s.drifts else 0):
         if not _open(j, best):
             break
         best = j.opening
@@ -78,7 +78,7 @@ def _open(j, best):
         if not abs(j.at_error[r]) <= worst:
             worst = abs(j.at_error[r])
     j.opening = worst
-    return worst > CLOSED and worst <= 0.5 * best
+    return worst > CLOSED_JOINT and worst <= 0.5 * best
 
 
 @kernel

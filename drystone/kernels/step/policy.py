@@ -28,7 +28,7 @@ from drystone.kernels import status
 from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
 
-STARTS = 10.0  # times its speed before: what rested begins to move,
+FASTER = 10.0  # times its speed before: what rested begins to move,
 BEGINS = 0.1  # of the speed that is still, at least
 LARGE_GAP = 1.0  # energy gap of large islands with joints: what the law forbids is all there is
 NO_LIMIT = 1 << 40  # contacts: no island is refused
@@ -189,7 +189,7 @@ def stays(s, k):
     once is asked anew. What sweeps leave grows slowly, step by step: it is stopped in time."""
     before, now = fastest(s, s.v0, k), fastest(s, s.v, k)
     still = (s.policy.still * s.rest_speed) ** 2
-    return now <= still and (now <= BEGINS**2 * still or now <= STARTS**2 * before)
+    return now <= still and (now <= BEGINS**2 * still or now <= FASTER**2 * before)
 
 
 @stage

@@ -24,7 +24,7 @@ from drystone.constraints.joints.rows import JointRows, free_coordinates, joint_
 from drystone.constraints.rows import Rows
 from drystone.dynamics.energy import kinetic
 from drystone.kernels.redundant import LOOSE, PASSED, WEAKER
-from drystone.kernels.step.joint_close import OPEN
+from drystone.kernels.step.joint_close import CLOSED_JOINT, OPEN_JOINT
 from drystone.kernels.union_find import root_of
 from drystone.model import Joints, State
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -33,13 +33,12 @@ from drystone.steppers.time_stepping.stiffness import Part, Softened
 from drystone.types import Bools, Floats
 
 CLOSING_ROUNDS = 20  # solves of a step until its joints are closed
-JOINT_CLOSED = 1e-10  # [m or rad]
 LOST = 1e-5  # [m or rad] opening of a step that is tried without closing joints
 SLOW_ROUNDS = 4  # rounds in a row that may leave joints no less than half as open
 LOST_WAY = 1e6  # [m or rad] opening from which no round leads back
 # times the spin that bodies gain in a step, with which they pass through a singular state
 PASSING = 4.0
-PASSES = 8  # solves of a step through a singular state
+PASSING_SOLVES = 8  # solves of a step through a singular state
 CLOSING_WORK = 0.01  # of the kinetic energy, that closing joints behind it may take
 
 
@@ -99,7 +98,7 @@ class Closer:
         if newton and not thinned.weak:
             soft = Softened(part, rows, joints, ties, thinned)
             solved = close(soft, bias, once, end, guess, newton)
-            if not part.drifts or not _open(end(solved.v)) > OPEN:
+            if not part.drifts or not _open(end(solved.v)) > OPEN_JOINT:
                 return solved
             thinned.restore()
             part.v_free, bias[:] = free, first
@@ -143,7 +142,7 @@ class Closer:
         (gained, push), guess = np.zeros((2, *free.shape)), None
         before: Floats | None = None
         share = 1.0
-        for k in range(PASSES):
+        for k in range(PASSING_SOLVES):
             part.v_free, bias[:] = free + gained, first
             soft = Softened(part, rows, joints, ties, firm)
             solved = close(soft, bias, once, end, guess, True)
@@ -152,7 +151,7 @@ class Closer:
             error = _open(at)
             if solved.stalls or (k == 0 and not self._passes(rows, solved.v)):
                 return None
-            if error <= OPEN and (error <= JOINT_CLOSED or not error < 0.5 * best):
+            if error <= OPEN_JOINT and (error <= CLOSED_JOINT or not error < 0.5 * best):
                 break
             if not error < best:
                 return None
@@ -161,7 +160,7 @@ class Closer:
                 share *= -float(before @ change) / float(change @ change)
             best, guess, before = error, solved.r.copy(), at.error
             J, P = soft.rows_at(at)
-            strict = LOOSE if error > OPEN else WEAKER  # rows that are weak there may stay so open
+            strict = LOOSE if error > OPEN_JOINT else WEAKER  # weak rows may stay so open
             for split in firm.splits:
                 there = split.elsewhere(rows, J, P, at.error, strict)
                 body, motion, load = there.closing(rows, J, P, at.error)
@@ -245,7 +244,7 @@ def close(
         misses = 0 if error < 0.5 * best else misses + 1
         if error < best:
             best, kept = error, solved
-        if error <= JOINT_CLOSED or misses > SLOW_ROUNDS or not error < LOST_WAY:
+        if error <= CLOSED_JOINT or misses > SLOW_ROUNDS or not error < LOST_WAY:
             break
         if newton:
             _look_back(soft, at, end)

@@ -39,7 +39,7 @@ IMPACT_ROUNDS = 20  # of contacts that begin to approach because others bounced
 IMPACT_GAP = 1e-6  # of a body's size: contacts this near take part in a collision at once
 SLOW_IMPACT = 1e-6  # of the speed that gravity gives in a step: not a collision
 LEAST_SPEED = 1e-12  # [m/s] the same without gravity
-ENERGY_ROUNDING = 1e-9  # of the energy that an impact moves: what solves leave
+SOLVED_ENERGY = 1e-9  # of the energy that an impact moves: what solves leave
 RESTITUTION_TOL = 1e-6  # of the coefficients, where they are scaled down
 
 Phases = tuple[Rows, Floats, Floats, Floats]  # rows, r, v before, v after
@@ -88,7 +88,7 @@ def _bounce(phase: Phase, part: Rows, out: Impact, solver: IslandSolver) -> None
     """A law of impact, by less restitution where its contacts would make energy."""
     v, parts, eps = out.v, len(out.parts), part.eps
     phase(part, eps, out, solver)
-    least = ENERGY_ROUNDING * _exchanged(out.parts[parts:])
+    least = SOLVED_ENERGY * _exchanged(out.parts[parts:])
     if _gain(out.parts[parts:]) <= least:
         return
     low, high = 0.0, 1.0

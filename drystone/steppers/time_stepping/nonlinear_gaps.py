@@ -29,7 +29,7 @@ SHORT = 0.1  # of options.dt: in shorter steps the slop is wider
 WIDE_SLOP = 10.0  # times the slop, in short steps
 FAILED = 1e-4  # residual of a solve that is not to be used
 END_MARGIN = 1e-3  # of a geom's size: how far apart contacts are detected at the end of a step
-REACH = 0.05  # of a body's size: how far the point of one contact moves on a body in a step
+POINT_TRAVEL = 0.05  # of a body's size: how far the point of one contact moves on a body in a step
 
 
 class NonlinearGaps:
@@ -128,7 +128,7 @@ class NonlinearGaps:
             s.feature[mine],
         )  # fmt: skip
         tags = self._tags(host, found, x, R), self._tags(host, here, scan.x, scan.R)
-        at = sources(*tags, reach=REACH * host.buffers.typical)
+        at = sources(*tags, reach=POINT_TRAVEL * host.buffers.typical)
         out = linear.copy()
         out[mine[at >= 0]] = found.gap[at[at >= 0]]
         beside = np.delete(found.gap, at[at >= 0])

@@ -31,11 +31,11 @@ from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats, Status
 
 REST = "rest"  # name of the method
-MARGIN = 1e-8  # of the friction coefficient: room for the last correction
+MU_MARGIN = 1e-8  # of the friction coefficient: room for the last correction
 PROGRAM_TOL = 1e-11  # of the cone program
 PROGRAM_TIME = 60.0  # [s]
-RANK_CUT = 1e-12  # singular values below, relative to the largest, are none
-NO_FORCE = 1e-10  # of the largest force: contacts with less are open
+SINGULAR = 1e-12  # singular values below, relative to the largest, are none
+UNLOADED = 1e-10  # of the largest force: contacts with less are open
 
 
 def rests(part: Island) -> bool:
@@ -60,7 +60,7 @@ def at_rest(part: Island) -> Island | None:
         return None
     d = system.state.d
     normal = r[: d * mu.size : d]
-    pressed = normal > NO_FORCE * float(np.abs(r).max(initial=0.0))
+    pressed = normal > UNLOADED * float(np.abs(r).max(initial=0.0))
     states = tuple(np.where(pressed, Kind.STICKING, Kind.OPEN).tolist())
     still = SAME_ACCELERATION * float(np.abs(system.q).max(initial=0.0))
     for L in index_sets(system, r, states):
@@ -86,7 +86,7 @@ def holding(system: System, mu: Floats) -> Floats | None:
     if not scale > 0.0:
         return None
     U, s, _ = scipy.linalg.svd(W)
-    U, s = U[:, s > RANK_CUT * s[0]], s[s > RANK_CUT * s[0]]
+    U, s = U[:, s > SINGULAR * s[0]], s[s > SINGULAR * s[0]]
     target = -(U.T @ q) / s / scale
     if np.linalg.norm(q - U @ (U.T @ q)) > LAW_TOL * scale:
         return None  # rows that depend on each other are not at rest together
@@ -96,7 +96,7 @@ def holding(system: System, mu: Floats) -> Floats | None:
     x = found.x * scale
     x -= U @ ((U.T @ (W @ x + q)) / s)
     f = x[: d * nc].reshape(nc, d)
-    f[f[:, 0] <= NO_FORCE * float(np.abs(x).max(initial=0.0))] = 0.0
+    f[f[:, 0] <= UNLOADED * float(np.abs(x).max(initial=0.0))] = 0.0
     return np.asarray(x / unit)
 
 
@@ -106,7 +106,7 @@ def _least(U: Floats, target: Floats, mu: Floats, d: int) -> ConicProgram:
     n = d * mu.size
     rows = sp.csr_array((np.tile([1.0] * d, mu.size), (np.arange(n), np.arange(n))), (n, m))
     steep = np.tile([1.0] * d, mu.size)
-    steep[::d] = mu * (1.0 - MARGIN)
+    steep[::d] = mu * (1.0 - MU_MARGIN)
     rough = np.repeat(mu > 0.0, d)
     first = np.arange(n) % d == 0
     parts, cones = [sp.csr_array(U.T)], [("zero", rank)]
