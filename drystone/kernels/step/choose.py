@@ -10,6 +10,7 @@ from drystone.kernels.step.meet import (
     MEETS,
     PASSES,
     PRESSED,
+    TOUCH,
     judges,
     may_pass,
     meet,
@@ -17,7 +18,6 @@ from drystone.kernels.step.meet import (
     remember_pairs,
 )
 
-MISSED_DEPTH = 1e-4  # of the smaller body's size, that a contact which is left out may end inside
 MISSED_ROUNDS = 6  # of adding such contacts after a solve
 DROPPING_ROUNDS = 2  # the first of them, which also drop contacts whose bodies pass
 
@@ -202,7 +202,7 @@ def _add(s, scan, v):
         a, b = s.pair[i, 0], s.pair[i, 1]
         speed = normal_speed(i, a, v, scan.point, s.position, scan.normal)
         speed -= normal_speed(i, b, v, scan.point, s.position, scan.normal)
-        if scan.gap[i] + s.h * speed >= -MISSED_DEPTH * min(s.size[a], s.size[b]):
+        if scan.gap[i] + s.h * speed >= -TOUCH * min(s.size[a], s.size[b]):
             continue
         if may_pass(s, scan, i):
             if not asked:

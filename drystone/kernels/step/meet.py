@@ -92,7 +92,7 @@ def meet(s, scan, a, b):
     for e in range(dim):
         square += (near.v[one, e] - near.v[other, e]) ** 2
     _move(s, a, b, h)
-    if _look(s, scan, a, b, 0.0) != 0:  # most that meet still do at the end
+    if _look(s, scan, a, b, touch) != 0:  # most that meet still do at the end
         return True
     fastest, hollow = spin + math.sqrt(square), scan.kind[a] == BOWL or scan.kind[b] == BOWL
     t = 0.0
@@ -113,9 +113,9 @@ def meet(s, scan, a, b):
             closing = spin
             for e in range(dim):
                 closing -= near.normal[k, e] * (near.v[one, e] - near.v[other, e])
-        if closing * (h - t) < gap:
+        if closing * (h - t) < gap - touch:
             return False
-        t += gap / closing
+        t = min(t + gap / closing, h)
     return True
 
 
