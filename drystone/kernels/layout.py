@@ -435,7 +435,7 @@ ROWS: Record = {
     "pair": array("n 2", "", "bodies", int),
     "keep": array("n", "", "whether a contact takes part", bool),
     "forced": array("n", "", "contacts that a solve missed", bool),
-    "verdict": array("n", "", "whether their bodies meet: UNKNOWN, MEETS, PASSES, PRESSED", int),
+    "verdict": array("n", "", "whether their bodies meet: NOT_ASKED, MEETS, PASSES, PRESSED", int),
     "carried": array("n dim", "N s", "impulses of the solve before in this step"),
     "carried_spin": array("n", "N m s", "the same about the normal"),
     "left_out": array("n", "", "contacts that cannot take part", bool),

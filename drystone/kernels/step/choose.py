@@ -10,7 +10,7 @@ from drystone.kernels.step.meet import (
     MEETS,
     PASSES,
     PRESSED,
-    TOUCH,
+    TOUCHING,
     judges,
     may_pass,
     meet,
@@ -202,7 +202,7 @@ def _add(s, scan, v):
         a, b = s.pair[i, 0], s.pair[i, 1]
         speed = normal_speed(i, a, v, scan.point, s.position, scan.normal)
         speed -= normal_speed(i, b, v, scan.point, s.position, scan.normal)
-        if scan.gap[i] + s.h * speed >= -TOUCH * min(s.size[a], s.size[b]):
+        if scan.gap[i] + s.h * speed >= -TOUCHING * min(s.size[a], s.size[b]):
             continue
         if may_pass(s, scan, i):
             if not asked:

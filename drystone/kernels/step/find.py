@@ -4,7 +4,7 @@ from drystone.kernels._jit import stage
 from drystone.kernels.active import body_reach
 from drystone.kernels.poses import geom_poses
 from drystone.kernels.step import codes
-from drystone.kernels.step.meet import UNKNOWN
+from drystone.kernels.step.meet import NOT_ASKED
 
 TRAVEL_SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
 MOST_MARGIN = 1.0  # of a geom's size: the most its search distance grows because others are fast
@@ -43,7 +43,7 @@ def admit(s, scan):
     deepest, part, s.missed_rounds, s.carries = 0.0, 0.0, 0, 0
     a = b = -1
     for i in range(n):
-        s.forced[i], s.verdict[i] = False, UNKNOWN
+        s.forced[i], s.verdict[i] = False, NOT_ASKED
         depth = -scan.gap[i]
         if depth > 0.0:
             deepest = max(deepest, depth)

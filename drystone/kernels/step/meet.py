@@ -19,10 +19,10 @@ from drystone.kernels.poses import geom_poses
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_row
 
-TOUCH = 1e-5  # of the smaller body's size: bodies that are nearer than this touch
+TOUCHING = 1e-5  # of the smaller body's size: bodies that are nearer than this touch
 MOST_LOOKS = 2000  # at the distance of a pair along its motion; beyond, it counts as meeting
 MOST_TURN = 0.5  # [rad] in a step: bodies that turn further count as meeting
-UNKNOWN, MEETS, PASSES, PRESSED = 0, 1, 2, 3  # values of s.verdict; PRESSED: in the last step
+NOT_ASKED, MEETS, PASSES, PRESSED = 0, 1, 2, 3  # values of s.verdict; PRESSED: in the last step
 
 
 @stage
@@ -39,7 +39,7 @@ def may_pass(s, scan, i):
     for kind in (scan.kind[scan.geom_a[i]], scan.kind[scan.geom_b[i]]):
         if kind in (HALF_PLANE, HALF_SPACE):
             return False
-    return scan.gap[i] > TOUCH * min(s.size[s.pair[i, 0]], s.size[s.pair[i, 1]])
+    return scan.gap[i] > TOUCHING * min(s.size[s.pair[i, 0]], s.size[s.pair[i, 1]])
 
 
 @stage
@@ -78,7 +78,7 @@ def meet(s, scan, a, b):
     bodies. In doubt they do."""
     near, h, one, other = s.near, s.h, s.geom_body[a], s.geom_body[b]
     spin = _turning(s, a) + _turning(s, b)
-    touch = TOUCH * min(s.size[one], s.size[other])
+    touch = TOUCHING * min(s.size[one], s.size[other])
     apart = _least_distance(s, one, other) - near.ball[a] - near.ball[b]
     if near.lever[a] == 0.0 and near.lever[b] == 0.0:  # they are these spheres
         return apart <= touch
